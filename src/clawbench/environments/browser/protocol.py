@@ -1,0 +1,64 @@
+"""The browser session as the runner sees it: a process of its own that records and intercepts.
+
+The session process holds the browser's CDP pipe, the interceptor, the egress proxy (the browser's only way
+out), the recorder, the video and the relay for the agent. The runner sends it one configuration and a
+`stop`; it answers with events. If it dies, the browser has no network and ends.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel
+
+
+class EgressRules(BaseModel):
+    """Where the browser's traffic may go."""
+
+    routes: dict[str, Path] = {}
+    """Host name -> unix socket of a bundled site."""
+    internet: bool = True
+    """Anything else: resolved and dialled, private and loopback addresses always refused."""
+
+
+class SessionConfig(BaseModel):
+    """All a browser session needs to know; sent as one line of JSON on its stdin."""
+
+    run_dir: Path
+    eval_schema: dict[str, Any]
+    egress: EgressRules
+    relay_socket: Path
+    """Unix socket on which the session serves CDP for the agent."""
+    scratch: Path
+    """Private directory of this session; profile, display socket and frame buffer live here."""
+    uploads: dict[str, Path] = {}
+    """Paths the agent may upload, as it names them inside its sandbox -> the host file."""
+    record_passwords: bool = False
+    browser: Path
+    """The Chromium or Chrome to run."""
+    sandbox: Literal["bwrap", "none"] = "bwrap"
+    width: int = 1920
+    height: int = 1080
+    closing_moment_s: float = 15.0
+    """After a match the recording goes on until the page is quiet, at most so long."""
+
+
+class SessionEvent(BaseModel):
+    """One line of JSON on the session's stdout."""
+
+    event: Literal["ready", "progress", "intercepted", "browser_crashed", "failed", "closed"]
+    actions: int = 0
+    requests: int = 0
+    video_started_at: float | None = None
+    detail: str = ""
+    """What went wrong (`failed`, `browser_crashed`), else free text."""
+
+
+class SessionCommand(BaseModel):
+    """One line of JSON on the session's stdin after the configuration."""
+
+    command: Literal["stop"]
+    reason: str
+    """The StopReason, for interception.json where nothing was intercepted."""
+    description: str = ""

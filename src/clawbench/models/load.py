@@ -1,0 +1,103 @@
+"""Reading models.yaml: name -> base_url, api_type, api_key or api_keys, settings, price."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from clawbench.errors import InputError
+from clawbench.models.model import SCRIPTED, ApiType, Model
+from clawbench.results import Price
+
+NO_KEY = "none"
+"""What to write as `api_key` for a server that wants none."""
+
+_VARIABLE = re.compile(r"^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$")
+
+
+def load_models(file: Path) -> dict[str, Model]:
+    """Every model of the file, keys resolved from the environment; the first problem is an error."""
+    try:
+        entries = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(
+            f"cannot be read ({error.strerror})", file=file, remedy="Give a models file with --models"
+        ) from None
+    except yaml.YAMLError as error:
+        detail = " ".join(str(error).split())
+        raise InputError(f"is not YAML ({detail})", file=file, remedy="Repair the file's syntax") from None
+    if not isinstance(entries, dict) or not entries:
+        raise InputError("names no model", file=file, remedy="Write `name: {base_url: …, api_type: …}`")
+    return {str(name): _model(file, str(name), entry) for name, entry in entries.items()}
+
+
+def scripted_model(name: str, policy: Path, price: Price | None = None) -> Model:
+    """A model whose answers come from a policy file."""
+    return Model(name=name, base_url=f"{SCRIPTED}{policy}", api_type=ApiType.OPENAI_COMPLETIONS, price=price)
+
+
+def _model(file: Path, name: str, entry: Any) -> Model:
+    if not isinstance(entry, dict):
+        raise InputError(
+            "is not a mapping", file=file, field=name, remedy="Write base_url, api_type and api_key below it"
+        )
+    fields = dict(entry)
+    url = str(fields.get("base_url", ""))
+    if url.startswith(SCRIPTED):
+        fields["base_url"] = SCRIPTED + str((file.parent / url.removeprefix(SCRIPTED)).resolve())
+    keys = _keys(file, name, fields, needed=not url.startswith(SCRIPTED))
+    try:
+        return Model(name=name, api_keys=keys, **fields)
+    except (ValidationError, TypeError) as error:
+        raise _problem(error, file, name) from None
+
+
+def _keys(file: Path, name: str, fields: dict[str, Any], *, needed: bool) -> Any:
+    given = fields.pop("api_keys", None)
+    single = fields.pop("api_key", None)
+    if given is None:
+        given = [] if single is None else [single]
+    field = f"{name}.api_key"
+    if not isinstance(given, list) or not all(isinstance(key, str) and key for key in given):
+        raise InputError("is not a string", file=file, field=field, remedy="Write a key or `${VARIABLE}`")
+    if needed and not given:
+        raise InputError(
+            "is missing",
+            file=file,
+            field=field,
+            remedy=f"Write `api_key: ${{VARIABLE}}` and export it, or `api_key: {NO_KEY}` if it needs none",
+        )
+    return tuple(_resolve(file, field, key) for key in given if key != NO_KEY)
+
+
+def _resolve(file: Path, field: str, key: str) -> str:
+    variable = _VARIABLE.match(key)
+    if variable is None:
+        return key
+    value = os.environ.get(variable[1], "")
+    if not value:
+        raise InputError(
+            f"environment variable {variable[1]} is not set",
+            file=file,
+            field=field,
+            remedy=f"export {variable[1]}=…",
+        )
+    return value
+
+
+def _problem(error: ValidationError | TypeError, file: Path, name: str) -> InputError:
+    if isinstance(error, TypeError):
+        return InputError("has a field that is not a name", file=file, field=name, remedy="Correct the field")
+    first = error.errors(include_url=False, include_input=False)[0]
+    field = ".".join([name, *(str(part) for part in first["loc"])])
+    message = {"missing": "is missing", "extra_forbidden": "is not a known field"}.get(
+        first["type"], first["msg"]
+    )
+    return InputError(
+        message, file=file, field=field, remedy="Correct the field; docs/models.md lists what each may hold"
+    )

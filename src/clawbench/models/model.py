@@ -1,0 +1,69 @@
+"""One entry of models.yaml."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
+
+from clawbench.results import Price
+
+SCRIPTED = "scripted:"
+"""A base_url that starts so names a policy file: no model takes part."""
+
+
+class ApiType(StrEnum):
+    OPENAI_COMPLETIONS = "openai-completions"
+    OPENAI_RESPONSES = "openai-responses"
+    ANTHROPIC_MESSAGES = "anthropic-messages"
+    GOOGLE = "google-generative-ai"
+
+
+class ThinkingLevel(StrEnum):
+    OFF = "off"
+    MINIMAL = "minimal"
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    XHIGH = "xhigh"
+
+
+class Model(BaseModel):
+    """A model behind an API."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    base_url: str
+    api_type: ApiType
+    model: str | None = None
+    """The provider's name for it, where it differs from `name`."""
+    api_keys: tuple[SecretStr, ...] = Field(default=(), repr=False)
+    thinking_level: ThinkingLevel | None = None
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    max_tokens: int | None = Field(default=None, gt=0)
+    price: Price | None = None
+
+    @property
+    def upstream_name(self) -> str:
+        return self.model or self.name
+
+    @property
+    def scripted(self) -> bool:
+        return self.base_url.startswith(SCRIPTED)
+
+    @property
+    def policy(self) -> Path:
+        """The policy file of a scripted model."""
+        return Path(self.base_url.removeprefix(SCRIPTED))
+
+    def settings(self) -> dict[str, Any]:
+        """What the record may show: everything but the keys."""
+        return self.model_dump(mode="json", exclude={"api_keys"}, exclude_none=True)
+
+    def content_hash(self) -> str:
+        return hashlib.sha256(json.dumps(self.settings(), sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,50 @@
+"""The vocabulary of results: what a run writes down, and where."""
+
+from clawbench.results.events import (
+    Action,
+    ActionType,
+    Intercepted,
+    InterceptedRequest,
+    Interception,
+    NotIntercepted,
+    RequestEntry,
+    Target,
+)
+from clawbench.results.files import JsonLines, read_json_lines, write_atomic, write_json
+from clawbench.results.layout import RunDirectory, slug
+from clawbench.results.reasons import Cause, FinishReason, Isolation, State, StopReason, Verdict
+from clawbench.results.record import Check, Claim, Identified, RunRecord, Score, UsageReport, now
+from clawbench.results.usage import Metered, Price, Usage
+
+__all__ = [
+    "Action",
+    "ActionType",
+    "Cause",
+    "Check",
+    "Claim",
+    "FinishReason",
+    "Identified",
+    "Intercepted",
+    "InterceptedRequest",
+    "Interception",
+    "Isolation",
+    "JsonLines",
+    "Metered",
+    "NotIntercepted",
+    "Price",
+    "RequestEntry",
+    "RunDirectory",
+    "RunRecord",
+    "Score",
+    "State",
+    "StopReason",
+    "Target",
+    "Usage",
+    "UsageReport",
+    "Verdict",
+    "now",
+    "read_json_lines",
+    "slug",
+    "write_atomic",
+    "write_json",
+]

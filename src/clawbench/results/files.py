@@ -1,0 +1,67 @@
+"""Writing files so that a reader never sees half of one, and a crash loses no finished line."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from clawbench.errors import InputError
+
+
+def write_atomic(path: Path, data: str | bytes) -> None:
+    """Replace `path` with `data`: readers see the old file or the new one, never a part."""
+    raw = data.encode() if isinstance(data, str) else data
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(raw)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def write_json(path: Path, value: Any) -> None:
+    write_atomic(path, json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+
+
+class JsonLines:
+    """An append-only JSONL file; each line is handed to the kernel as one write before `append` returns."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+
+    def append(self, value: Any) -> None:
+        line = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        data = memoryview(line.encode("utf-8", "surrogatepass") + b"\n")
+        while data:
+            data = data[os.write(self._fd, data) :]
+
+    def close(self) -> None:
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+
+def read_json_lines(path: Path) -> Iterator[Any]:
+    """Yield each object; a last line cut short by a crash is left out, any other bad line is an error."""
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            try:
+                yield json.loads(line)
+            except ValueError as error:
+                if not line.endswith(b"\n"):
+                    return
+                raise InputError(
+                    f"line {number} is not JSON ({error})",
+                    file=path,
+                    remedy="Remove or repair that line",
+                ) from None

@@ -1,0 +1,124 @@
+"""run.json: the record of one run."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from clawbench.results.files import write_atomic
+from clawbench.results.layout import RunDirectory
+from clawbench.results.reasons import Cause, FinishReason, Isolation, State, StopReason, Verdict
+from clawbench.results.usage import Metered, Price, Usage
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+class Identified(BaseModel):
+    """A part of a run, named and pinned by its content."""
+
+    name: str
+    version: str | None = None
+    content_hash: str | None = None
+    """sha256 of the canonical JSON (task, model settings) or of the installed files (harness)."""
+
+
+class Check(BaseModel):
+    """One assertion of the score: an `expect` line, or a test that decides."""
+
+    name: str
+    ok: bool
+    detail: str = ""
+
+
+class Score(BaseModel):
+    """What a scorer found: the verdict, whose fault a non-pass is, and each assertion behind it."""
+
+    verdict: Verdict
+    cause: Cause = Cause.NONE
+    checks: list[Check] = []
+    explanation: str = ""
+
+
+class Claim(BaseModel):
+    """What the harness itself says it used, for comparison only."""
+
+    usage: Usage | None = None
+    cost_usd: float | None = None
+    turns: int | None = None
+
+
+class UsageReport(BaseModel):
+    measured: Metered = Metered()
+    claimed: Claim | None = None
+    difference: dict[str, float] = {}
+    """claimed minus measured, for each figure that the harness reports."""
+
+
+class RunRecord(BaseModel):
+    """Everything about one run that is not a stream. Written atomically at each change of state."""
+
+    model_config = ConfigDict(validate_assignment=True)
+
+    format: int = 1
+    run_id: str
+    kind: str
+    """`web` or `coding`."""
+    suite: str
+    task: Identified
+    harness: Identified
+    model: Identified
+    model_settings: dict[str, Any] = {}
+    """Model settings without keys."""
+    scripted: bool = False
+    """True: no model took part; a policy file played its role."""
+    code_version: str
+    sandbox: str
+    isolation: Isolation
+    attempt: int = 1
+
+    state: State = State.PREPARING
+    phases: dict[str, str] = {}
+    """When each phase began (ISO 8601, UTC), in order."""
+    duration_s: float | None = None
+    agent_duration_s: float | None = None
+
+    stop_reason: StopReason | None = None
+    stop_description: str = ""
+    finish_reason: FinishReason | None = None
+    exit_code: int | None = None
+    verdict: Verdict | None = None
+    cause: Cause | None = None
+    score: Score | None = None
+    error: str | None = None
+
+    usage: UsageReport = UsageReport()
+    cost_usd: float | None = None
+    """The measured cost; None where the price is unknown."""
+    price: Price | None = None
+    """Snapshot of the price that was used."""
+
+    video_started_at: float | None = None
+    """Epoch seconds of the video's timestamp zero: the offset between the video and the other clocks."""
+    actions: int | None = None
+    requests: int | None = None
+    leaks: list[str] = []
+    """Signs that the answer was within the agent's reach; empty in a clean run."""
+    notices: list[str] = []
+    files: dict[str, int] = Field(default_factory=dict)
+
+    def settle(self, score: Score) -> None:
+        """Take over what the scorer found."""
+        self.score, self.verdict, self.cause = score, score.verdict, score.cause
+
+    def enter(self, state: State, run: RunDirectory) -> None:
+        """Move to `state`, note when, and save."""
+        self.state = state
+        self.phases = {**self.phases, state.value: now()}
+        self.save(run)
+
+    def save(self, run: RunDirectory) -> None:
+        write_atomic(run.record, self.model_dump_json(indent=2) + "\n")

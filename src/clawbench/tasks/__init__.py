@@ -1,0 +1,45 @@
+"""The vocabulary of tasks: typed records, suites, prompts, loading and validation."""
+
+from clawbench.tasks.load import (
+    BUNDLED,
+    Broken,
+    content_hash,
+    find_task,
+    first_problem,
+    load_suite,
+    load_task,
+    suites,
+)
+from clawbench.tasks.model import (
+    CodingTask,
+    EvalSchema,
+    Expectation,
+    ExtraInfo,
+    Method,
+    Operation,
+    RepoSource,
+    Task,
+    WebTask,
+)
+from clawbench.tasks.schema import task_schema
+
+__all__ = [
+    "BUNDLED",
+    "Broken",
+    "CodingTask",
+    "EvalSchema",
+    "Expectation",
+    "ExtraInfo",
+    "Method",
+    "Operation",
+    "RepoSource",
+    "Task",
+    "WebTask",
+    "content_hash",
+    "find_task",
+    "first_problem",
+    "load_suite",
+    "load_task",
+    "suites",
+    "task_schema",
+]

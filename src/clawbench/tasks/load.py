@@ -1,0 +1,145 @@
+"""Reading tasks from disk. A broken task is reported with file, field and reason; the others still load."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from clawbench.errors import InputError
+from clawbench.tasks.model import CodingTask, Task, WebTask
+
+TASK_FILE = "task.json"
+BUNDLED = Path(__file__).parent / "bundled"
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A task that could not be loaded."""
+
+    suite: str
+    id: str
+    error: InputError
+
+
+def load_task(directory: Path, suite: str | None = None) -> Task:
+    """Load and validate the task in `directory` (or in the task.json given)."""
+    file = directory if directory.is_file() else directory / TASK_FILE
+    directory = file.parent.resolve()
+    task = _validate(file, _read_object(file))
+    task.locate(suite or directory.parent.name, directory.name, directory)
+    _check_files(task, file)
+    return task
+
+
+def content_hash(task: Task) -> str:
+    text = task.model_dump_json(by_alias=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def suites(root: Path = BUNDLED) -> list[str]:
+    return sorted(p.name for p in root.iterdir() if p.is_dir() and not p.name.startswith(("_", ".")))
+
+
+def load_suite(suite: str, root: Path = BUNDLED) -> Iterator[Task | Broken]:
+    for directory in sorted((root / suite).iterdir()):
+        if not directory.is_dir() or directory.name.startswith(("_", ".")):
+            continue
+        try:
+            yield load_task(directory, suite)
+        except InputError as error:
+            yield Broken(suite, directory.name, error)
+
+
+def find_task(reference: str, root: Path = BUNDLED) -> Task:
+    """The task a user names: a path to its directory or file, `suite/id`, or an id that occurs once."""
+    path = Path(reference)
+    if path.exists():
+        return load_task(path)
+    if not reference or any(part in ("", ".", "..") for part in reference.split("/")):
+        raise InputError(f"no task at {reference!r}", remedy="Give a task directory, `suite/id` or an id")
+    if (root / reference / TASK_FILE).is_file():
+        return load_task(root / reference)
+    matches = [root / s / reference for s in suites(root) if (root / s / reference / TASK_FILE).is_file()]
+    if len(matches) == 1:
+        return load_task(matches[0])
+    raise InputError(
+        f"no task called {reference!r}" if not matches else f"{reference!r} is in several suites",
+        remedy="`clawbench tasks list` shows the tasks; give a path or `suite/id`",
+    )
+
+
+def _read_object(file: Path) -> dict[str, Any]:
+    try:
+        value = json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(
+            f"cannot be read ({error.strerror})",
+            file=file,
+            remedy=f"A task is a directory with a {TASK_FILE}",
+        ) from None
+    except ValueError as error:
+        raise InputError(f"is not JSON ({error})", file=file, remedy="Repair the file's syntax") from None
+    if not isinstance(value, dict):
+        raise InputError("is not a JSON object", file=file, remedy="Write one object with the task's fields")
+    return value
+
+
+def _validate(file: Path, value: dict[str, Any]) -> Task:
+    kind: type[WebTask] | type[CodingTask]
+    if "eval_schema" in value or "instruction" in value:
+        kind = WebTask
+    elif "base_commit" in value or "problem_statement" in value:
+        kind = CodingTask
+    else:
+        raise InputError(
+            "is neither a web task (`instruction`, `eval_schema`) nor a coding task (`repo`, `base_commit`)",
+            file=file,
+            remedy="`clawbench tasks schema` prints the fields of both",
+        )
+    try:
+        return kind.model_validate(value)
+    except ValidationError as error:
+        raise first_problem(error, file, "`clawbench tasks schema` prints what is allowed") from None
+
+
+def first_problem(error: ValidationError, file: Path, remedy: str) -> InputError:
+    """The first thing pydantic complains about, as a message with file, field and remedy."""
+    problem = error.errors(include_url=False)[0]
+    field = ".".join(str(part) for part in problem["loc"])
+    more = error.error_count() - 1
+    message = "is missing" if problem["type"] == "missing" else problem["msg"].removeprefix("Value error, ")
+    return InputError(
+        message + (f" (and {more} more problems)" if more else ""),
+        file=file,
+        field=field or None,
+        remedy=f"Correct the field; {remedy}",
+    )
+
+
+def _check_files(task: BaseModel, file: Path) -> None:
+    if isinstance(task, WebTask):
+        for index, extra in enumerate(task.extra_info):
+            _check_inside(file, f"extra_info.{index}.path", extra.path)
+    if isinstance(task, CodingTask) and task.repo_source.history is not None:
+        _check_inside(file, "repo_source.history", task.repo_source.history)
+
+
+def _check_inside(file: Path, field: str, relative: str) -> None:
+    path = (file.parent / relative).resolve()
+    if not path.is_relative_to(file.parent.resolve()):
+        raise InputError(
+            f"path {relative!r} leaves the task's directory through a link",
+            file=file,
+            field=field,
+            remedy="Put the file itself into the task's directory",
+        )
+    if not path.exists():
+        raise InputError(
+            f"file {relative!r} does not exist", file=file, field=field, remedy="Add it or correct the path"
+        )
