@@ -43,7 +43,7 @@ class RunContext:
     """Host directory for stdout, stderr and the native transcript."""
     time_limit_s: float
     max_turns: int | None = None
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
     options: Mapping[str, str] = field(default_factory=dict)
 
 

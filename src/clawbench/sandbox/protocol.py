@@ -48,7 +48,7 @@ class Command:
     gets the listening sockets (`Process.listeners`) and answers on them; nothing else is reachable."""
     keep_fds: Sequence[int] = ()
     """Descriptors handed on to the program under the same numbers 3, 4, … in this order."""
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
 
 
 @dataclass(frozen=True)
@@ -68,8 +68,6 @@ class Process(Protocol):
     """The process on the host whose end is the end of the whole tree."""
     listeners: Mapping[str, socket.socket]
     """A listening socket per service of `Command.listen`, ready before the program starts."""
-    ports: Mapping[str, int]
-    """The port inside for each service: as asked, or a free one where the sandbox shares the host's loopback."""
 
     async def wait(self) -> Ended: ...
 
@@ -88,6 +86,10 @@ class Sandbox(Protocol):
 
     def inside(self, path: str) -> str:
         """Where a mount target is found inside (`none` has no mount namespace and maps it to the host)."""
+        ...
+
+    def free_port(self, preferred: int) -> int:
+        """A port for `Command.listen`: `preferred`, or a free one where the host's loopback is shared."""
         ...
 
     def mount(self, mount: Mount) -> None:
