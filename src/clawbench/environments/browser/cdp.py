@@ -1,0 +1,215 @@
+"""One connection to the browser over its debugging pipe: NUL-terminated JSON, events in order, no port."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import json
+import os
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+Message = dict[str, Any]
+EventHandler = Callable[[dict[str, Any], str | None], None]
+"""Called with the event's params and the session it came from, in the order the browser sent them."""
+
+READ_SIZE = 1 << 20
+SET_PIPE_SIZE = fcntl.F_SETPIPE_SZ
+DEFAULT_TIMEOUT_S = 30.0
+
+
+class CdpError(Exception):
+    """The browser refused a command, or is gone."""
+
+    def __init__(self, method: str, message: str, code: int = -32000) -> None:
+        self.method, self.message, self.code = method, message, code
+        super().__init__(f"{method}: {message}")
+
+
+class CdpConnection:
+    """Commands, replies and events of one browser; owns the two descriptors it is given.
+
+    Handlers run synchronously while the message is read, so that no later message overtakes them; they
+    must not block. A handler that raises is reported to the event loop's exception handler.
+    """
+
+    def __init__(self, read_fd: int, write_fd: int) -> None:
+        self.closed = asyncio.Event()
+        """Set once the pipe has ended, whoever ended it."""
+        self._loop = asyncio.get_running_loop()
+        self._read_fd, self._write_fd = read_fd, write_fd
+        self._incoming: list[bytes] = []
+        self._outgoing: deque[memoryview] = deque()
+        self._replies: dict[int, Callable[[Message], None]] = {}
+        self._handlers: dict[str, list[EventHandler]] = {}
+        self._observers: list[Callable[[Message], None]] = []
+        self._close_callbacks: list[Callable[[], None]] = []
+        self._next_id = 0
+        for fd in (read_fd, write_fd):
+            os.set_blocking(fd, False)
+            with suppress(OSError):
+                fcntl.fcntl(fd, SET_PIPE_SIZE, READ_SIZE)
+        self._loop.add_reader(read_fd, self._on_readable)
+
+    # -- sending ---------------------------------------------------------------------------------
+
+    async def send(
+        self,
+        method: str,
+        params: dict[str, Any] | None = None,
+        session: str | None = None,
+        timeout: float | None = DEFAULT_TIMEOUT_S,
+    ) -> dict[str, Any]:
+        """Send a command and return its result; CdpError where the browser refuses, ends or is silent."""
+        try:
+            async with asyncio.timeout(timeout):
+                return await self.call(method, params, session)
+        except TimeoutError:
+            raise CdpError(method, f"no answer within {timeout:g} s") from None
+
+    def call(
+        self, method: str, params: dict[str, Any] | None = None, session: str | None = None
+    ) -> asyncio.Future[dict[str, Any]]:
+        """Send now, in the order of calls; the future holds the result."""
+        future: asyncio.Future[dict[str, Any]] = self._loop.create_future()
+
+        def settle(reply: Message) -> None:
+            if future.done():
+                return
+            if (error := reply.get("error")) is not None:
+                future.set_exception(CdpError(method, error.get("message", ""), error.get("code", -32000)))
+            else:
+                future.set_result(reply.get("result", {}))
+
+        self.send_raw(method, params, session, settle)
+        return future
+
+    def notify(self, method: str, params: dict[str, Any] | None = None, session: str | None = None) -> None:
+        """Send now and let any answer go."""
+        self.send_raw(method, params, session, None)
+
+    def send_raw(
+        self,
+        method: str,
+        params: dict[str, Any] | None,
+        session: str | None,
+        on_reply: Callable[[Message], None] | None,
+    ) -> None:
+        """Send now; `on_reply` gets the whole reply message (`result` or `error`), once."""
+        if self.closed.is_set():
+            if on_reply is not None:
+                self._loop.call_soon(on_reply, _ended())
+            return
+        self._next_id += 1
+        message: Message = {"id": self._next_id, "method": method}
+        if params is not None:
+            message["params"] = params
+        if session is not None:
+            message["sessionId"] = session
+        if on_reply is not None:
+            self._replies[self._next_id] = on_reply
+        self._write(json.dumps(message, separators=(",", ":")).encode() + b"\0")
+
+    # -- receiving -------------------------------------------------------------------------------
+
+    def on(self, method: str, handler: EventHandler) -> Callable[[], None]:
+        """Call `handler(params, session)` for each such event; returns what takes it off again."""
+        handlers = self._handlers.setdefault(method, [])
+        handlers.append(handler)
+        return lambda: handlers.remove(handler)
+
+    def on_any(self, observer: Callable[[Message], None]) -> Callable[[], None]:
+        """Call `observer(message)` for each event, whole; after the handlers of that event."""
+        self._observers.append(observer)
+        return lambda: self._observers.remove(observer)
+
+    def on_close(self, callback: Callable[[], None]) -> None:
+        """Call `callback` at the very moment the pipe is seen to have ended."""
+        self._close_callbacks.append(callback)
+
+    def close(self) -> None:
+        """End the connection; Chromium exits when its pipe closes."""
+        if self.closed.is_set():
+            return
+        self.closed.set()
+        self._loop.remove_reader(self._read_fd)
+        self._loop.remove_writer(self._write_fd)
+        os.close(self._read_fd)
+        os.close(self._write_fd)
+        self._outgoing.clear()
+        for callback in self._close_callbacks:
+            self._guarded(callback)
+        replies, self._replies = self._replies, {}
+        for on_reply in replies.values():
+            self._guarded(on_reply, _ended())
+
+    # -- the pipe --------------------------------------------------------------------------------
+
+    def _on_readable(self) -> None:
+        try:
+            data = os.read(self._read_fd, READ_SIZE)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self.close()
+            return
+        *finished, rest = data.split(b"\0")
+        for part in finished:
+            message = b"".join((*self._incoming, part))
+            self._incoming.clear()
+            if message:
+                self._dispatch(message)
+            if self.closed.is_set():
+                return
+        if rest:
+            self._incoming.append(rest)
+
+    def _dispatch(self, raw: bytes) -> None:
+        message: Message = json.loads(raw)
+        if (message_id := message.get("id")) is not None:
+            waiting = self._replies.pop(message_id, None)
+            if waiting is not None:
+                self._guarded(waiting, message)
+            return
+        params, session = message.get("params", {}), message.get("sessionId")
+        for handler in tuple(self._handlers.get(message["method"], ())):
+            self._guarded(handler, params, session)
+        for observer in tuple(self._observers):
+            self._guarded(observer, message)
+
+    def _guarded(self, callback: Callable[..., None], *arguments: Any) -> None:
+        try:
+            callback(*arguments)
+        except Exception as error:
+            self._loop.call_exception_handler(
+                {"message": f"CDP callback {callback!r} failed", "exception": error}
+            )
+
+    def _write(self, data: bytes) -> None:
+        idle = not self._outgoing
+        self._outgoing.append(memoryview(data))
+        if idle:
+            self._on_writable()
+            if self._outgoing:
+                self._loop.add_writer(self._write_fd, self._on_writable)
+
+    def _on_writable(self) -> None:
+        try:
+            while self._outgoing:
+                written = os.write(self._write_fd, self._outgoing[0])
+                rest = self._outgoing.popleft()[written:]
+                if rest:
+                    self._outgoing.appendleft(rest)
+        except BlockingIOError:
+            return
+        except OSError:
+            self._loop.call_soon(self.close)
+        self._loop.remove_writer(self._write_fd)
+
+
+def _ended() -> Message:
+    return {"error": {"code": -32000, "message": "the connection to the browser has ended"}}
