@@ -1,0 +1,48 @@
+"""Turning what a user names on the command line into a model."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from clawbench.errors import InputError
+from clawbench.gateway import load_policy
+from clawbench.models import SCRIPTED, Model, load_models, scripted_model
+from clawbench.tasks import Task
+
+MODELS_HELP = "The models file [default: ./models.yaml, else ~/.config/clawbench/models.yaml]."
+
+
+def find_models(file: Path | None) -> dict[str, Model]:
+    """The models of the given file, or of the first default one that exists."""
+    config = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+    candidates = [file] if file else [Path("models.yaml"), config / "clawbench" / "models.yaml"]
+    for candidate in candidates:
+        if file is not None or candidate.exists():
+            return load_models(candidate)
+    raise InputError(
+        "no models file found",
+        field="--models",
+        remedy="Write models.yaml (docs/models.md shows one) or give --models FILE",
+    )
+
+
+def choose_model(name: str, file: Path | None, task: Task) -> Model:
+    """The model a user names: an entry of the models file, or `scripted:POLICY`."""
+    if name.startswith(SCRIPTED):
+        return scripted_choice(name.removeprefix(SCRIPTED), task)
+    known = find_models(file)
+    if name not in known:
+        raise InputError(
+            f"no model called {name!r}", field="--model", remedy=f"Known: {', '.join(sorted(known))}"
+        )
+    if known[name].scripted:
+        load_policy(known[name].policy)
+    return known[name]
+
+
+def scripted_choice(policy: str, task: Task) -> Model:
+    """A scripted model: the policy file of that name in the task's directory, or a path."""
+    own = task.directory / "policies" / f"{policy}.yaml"
+    path = own if "/" not in policy and own.is_file() else Path(policy).absolute()
+    return scripted_model(f"scripted-{path.stem}", path, load_policy(path).price)

@@ -1,0 +1,71 @@
+"""`clawbench models`: what models.yaml holds, and whether each model answers."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from clawbench.cli.choices import MODELS_HELP, find_models
+from clawbench.cli.console import out, print_json
+from clawbench.errors import InputError
+from clawbench.gateway import known_price, probe_model
+from clawbench.models import Model
+
+app = typer.Typer(no_args_is_help=True, help="List the models of models.yaml and check that they answer.")
+
+ModelsFile = Annotated[Path | None, typer.Option("--models", help=MODELS_HELP)]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+
+
+@app.command("list")
+def list_models(models: ModelsFile = None, as_json: Json = False) -> None:
+    """List the models, without their keys."""
+    entries = [_row(model) for model in find_models(models).values()]
+    if as_json:
+        print_json(entries)
+        return
+    table = Table("model", "api_type", "base_url", "keys", "price per million (in/out)")
+    for row in entries:
+        price = row["price"]
+        cost = f"{price['input']:g} / {price['output']:g} USD" if price else "unknown"
+        table.add_row(row["name"], row["api_type"], row["base_url"], str(row["keys"]), cost)
+    out.print(table)
+
+
+def _row(model: Model) -> dict[str, Any]:
+    price = known_price(model)
+    return {
+        **model.settings(),
+        "keys": len(model.api_keys),
+        "price": price.model_dump() if price else None,
+        "scripted": model.scripted,
+    }
+
+
+@app.command()
+def check(
+    names: Annotated[list[str] | None, typer.Argument(help="Models to check; all by default.")] = None,
+    models: ModelsFile = None,
+    as_json: Json = False,
+) -> None:
+    """Send each model one tiny request through the gateway; exit code 1 if one does not answer."""
+    known = find_models(models)
+    for name in names or []:
+        if name not in known:
+            raise InputError(
+                f"no model called {name!r}", field="model", remedy=f"Known: {', '.join(sorted(known))}"
+            )
+    chosen = [known[name] for name in names] if names else list(known.values())
+    results = [{"name": m.name, "problem": asyncio.run(probe_model(m))} for m in chosen]
+    if as_json:
+        print_json(results)
+    else:
+        for result in results:
+            state = "[green]answers[/]" if result["problem"] is None else "[red]fails[/]"
+            out.print(f"{result['name']}: {state} {result['problem'] or ''}", highlight=False)
+    if any(result["problem"] is not None for result in results):
+        raise typer.Exit(1)

@@ -1,0 +1,122 @@
+"""`clawbench run`: one harness with one model at one task."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from clawbench import doctor
+from clawbench.cli.choices import MODELS_HELP, choose_model
+from clawbench.cli.console import err, print_json
+from clawbench.cli.live import perform_runs
+from clawbench.cli.tables import run_row, show_runs
+from clawbench.errors import InputError
+from clawbench.gateway import Budget
+from clawbench.harnesses import get_harness
+from clawbench.results import StopReason
+from clawbench.runner import IDLE_S, RunSpec
+from clawbench.sandbox import Limits
+from clawbench.tasks import find_task
+
+CANCELLED_EXIT = 130
+
+
+def run(
+    task: Annotated[str, typer.Argument(help="A task directory, `suite/id`, or an id.")],
+    model: Annotated[
+        str, typer.Option(help="A name from the models file, or `scripted:POLICY` for a scripted stand-in.")
+    ],
+    harness: Annotated[str, typer.Option(help="The agent program (`clawbench harness list`).")] = "reference",
+    models: Annotated[Path | None, typer.Option(help=MODELS_HELP)] = None,
+    output: Annotated[Path, typer.Option(help="Where run directories go.")] = Path("runs"),
+    batch: Annotated[str | None, typer.Option(help="Name that groups runs [default: date and time].")] = None,
+    sandbox: Annotated[
+        str, typer.Option(help="`bwrap`, or `none` for plain processes without any isolation.")
+    ] = "bwrap",
+    time_limit: Annotated[
+        float | None, typer.Option(min=0.001, help="Minutes for the agent [default: the task's].")
+    ] = None,
+    idle: Annotated[
+        float, typer.Option(min=0.1, help="Seconds without action or model call that end a run.")
+    ] = IDLE_S,
+    max_turns: Annotated[int | None, typer.Option(min=1, help="Model answers the agent may take.")] = None,
+    max_cost: Annotated[float | None, typer.Option(min=0, help="US dollars this run may cost.")] = None,
+    max_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens this run may use, all kinds.")] = None,
+    max_calls: Annotated[int | None, typer.Option(min=1, help="Model calls this run may make.")] = None,
+    memory: Annotated[int, typer.Option(min=64, help="MiB of memory the agent may use.")] = 4096,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the record as JSON on stdout.")] = False,
+) -> None:
+    """Run one harness with one model at one task, record it, meter it and score it.
+
+    Exit code 0: the run came to its end and was scored, pass or fail. 1: it broke (see `error` in run.json).
+    2: something given cannot be used; nothing was started. 130: cancelled.
+    """
+    found = find_task(task)
+    spec = RunSpec(
+        task=found,
+        model=choose_model(model, models, found),
+        harness=get_harness(harness),
+        output=output,
+        batch=batch or datetime.now().strftime("%Y%m%d-%H%M%S"),
+        sandbox=sandbox,
+        budget=Budget(cost_usd=max_cost, tokens=max_tokens, calls=max_calls),
+        limits=Limits(memory_mb=memory),
+        time_limit_s=None if time_limit is None else time_limit * 60,
+        idle_s=idle,
+        max_turns=max_turns,
+    )
+    check_machine([spec])
+    ((run_dir, record),) = asyncio.run(perform_runs([spec]))
+    if as_json:
+        print_json({"directory": str(run_dir.path), **record.model_dump(mode="json")})
+    else:
+        show_runs([run_row(run_dir, record)])
+    if record.stop_reason is StopReason.CANCELLED:
+        raise typer.Exit(CANCELLED_EXIT)
+    if record.error is not None:
+        err.print(record.error, markup=False, highlight=False)
+        raise typer.Exit(1)
+
+
+def check_machine(specs: list[RunSpec]) -> None:
+    """Everything the runs need is there and can be written to, or an error before anything starts."""
+    for spec in specs:
+        if spec.sandbox not in ("bwrap", "none"):
+            raise InputError(
+                f"no sandbox called {spec.sandbox!r}", field="--sandbox", remedy="Use `bwrap` or `none`"
+            )
+        if spec.sandbox == "none":
+            err.print(
+                "sandbox `none`: the agent runs as you, with your files and network. Nothing is isolated.",
+                style="yellow",
+            )
+        doctor.require(spec.task.kind, *(["bwrap"] if spec.sandbox == "bwrap" else []))
+        _check_output(spec.output)
+
+
+def _check_output(output: Path) -> None:
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        free = shutil.disk_usage(output).free
+        probe = output / ".write-probe"
+        probe.write_bytes(b"")
+        probe.unlink()
+    except OSError as error:
+        raise InputError(
+            f"cannot be written to ({error.strerror})",
+            file=output,
+            field="--output",
+            remedy="Choose a directory you may write to",
+        ) from None
+    if free < 200 * 1024 * 1024:
+        raise InputError(
+            f"only {free // 2**20} MiB are free",
+            file=output,
+            field="--output",
+            remedy="Free at least 200 MiB or choose another directory",
+        )

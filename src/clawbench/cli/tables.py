@@ -1,0 +1,78 @@
+"""Tables of finished runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.table import Table
+
+from clawbench.cli.console import out
+from clawbench.results import RunDirectory, RunRecord
+
+
+@dataclass(frozen=True)
+class RunRow:
+    """What a table shows of one run."""
+
+    directory: Path
+    record: RunRecord
+
+    @property
+    def verdict(self) -> str:
+        """`pass` or `fail` first, so that web and coding runs read alike; the exact word behind it."""
+        verdict = self.record.verdict
+        if verdict is None:
+            return "none"
+        short = "pass" if verdict.passed else "fail"
+        if verdict.value in ("unjudged", "error", "timeout"):
+            short = verdict.value
+        return short if short == verdict.value else f"{short} ({verdict.value})"
+
+
+def run_row(directory: RunDirectory, record: RunRecord) -> RunRow:
+    return RunRow(directory.path, record)
+
+
+def money(cost: float | None, scripted: bool) -> str:
+    """US dollars; a scripted model's are marked, an unknown price is `unknown`."""
+    if cost is None:
+        return "unknown"
+    return f"${cost:.4f}" + ("*" if scripted else "")
+
+
+def show_runs(rows: Sequence[RunRow]) -> None:
+    """Print the runs, and below them what each verdict rests on and where the files are."""
+    table = Table("task", "harness", "model", "verdict", "stopped by", "duration", "turns", "tokens", "cost")
+    for row in rows:
+        record, measured = row.record, row.record.usage.measured
+        style = "green" if record.verdict and record.verdict.passed else "red"
+        table.add_row(
+            record.task.name,
+            record.harness.name,
+            record.model.name + (" (scripted)" if record.scripted else ""),
+            f"[{style}]{row.verdict}[/]",
+            record.stop_reason.value if record.stop_reason else "",
+            f"{record.duration_s or 0:.1f} s",
+            str(measured.turns),
+            f"{measured.usage.total:,}",
+            money(record.cost_usd, record.scripted),
+        )
+    out.print(table)
+    if any(row.record.scripted for row in rows):
+        out.print(
+            "* scripted: a policy file played the model; tokens are estimates and the cost is notional."
+        )
+    for row in rows:
+        _explain(row)
+
+
+def _explain(row: RunRow) -> None:
+    out.print(f"\n{row.verdict}: {row.directory}", highlight=False, soft_wrap=True)
+    score = row.record.score
+    for check in score.checks if score else []:
+        if not check.ok:
+            out.print(f"  {check.name}: {check.detail}", highlight=False, markup=False, soft_wrap=True)
+    if score and score.explanation:
+        out.print(f"  {score.explanation}", highlight=False, markup=False, soft_wrap=True)

@@ -1,0 +1,135 @@
+"""`clawbench tasks`: what there is to do, and whether it is well formed."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from clawbench.cli.console import err, out, print_json
+from clawbench.errors import InputError
+from clawbench.results import RunRecord
+from clawbench.tasks import (
+    BUNDLED,
+    Broken,
+    CodingTask,
+    Task,
+    find_task,
+    load_suite,
+    load_task,
+    suites,
+    task_schema,
+)
+
+app = typer.Typer(no_args_is_help=True, help="List, show and check tasks; print their JSON Schemas.")
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+
+
+class SchemaKind(StrEnum):
+    WEB = "web"
+    CODING = "coding"
+    TASK = "task"
+    RUN = "run"
+
+
+@app.command("list")
+def list_tasks(
+    suite: Annotated[str | None, typer.Option(help="Only this suite.")] = None,
+    as_json: Json = False,
+) -> None:
+    """List the bundled tasks; a broken one is listed with what is wrong."""
+    names = suites()
+    if suite is not None and suite not in names:
+        raise InputError(f"no suite called {suite!r}", field="--suite", remedy=f"Known: {', '.join(names)}")
+    entries = [entry for name in names if suite in (None, name) for entry in load_suite(name)]
+    if as_json:
+        print_json([_row(entry) for entry in entries])
+    else:
+        table = Table("suite", "task", "kind", "minutes", "about")
+        for entry in entries:
+            row = _row(entry)
+            table.add_row(*(str(row[key]) for key in ("suite", "id", "kind", "time_limit", "about")))
+        out.print(table)
+
+
+def _row(entry: Task | Broken) -> dict[str, Any]:
+    if isinstance(entry, Broken):
+        return {
+            "suite": entry.suite,
+            "id": entry.id,
+            "kind": "broken",
+            "time_limit": "",
+            "about": str(entry.error),
+        }
+    text = entry.problem_statement if isinstance(entry, CodingTask) else entry.instruction
+    return {
+        "suite": entry.suite,
+        "id": entry.id,
+        "kind": entry.kind,
+        "time_limit": entry.time_limit,
+        "about": text.strip().splitlines()[0][:100],
+    }
+
+
+@app.command()
+def show(
+    task: Annotated[str, typer.Argument(help="A task directory, `suite/id`, or an id.")],
+    as_json: Json = False,
+) -> None:
+    """Show one task as the benchmark sees it, with what is kept from the agent."""
+    found = find_task(task)
+    fields = found.model_dump(mode="json", by_alias=True, exclude_none=True)
+    if as_json:
+        print_json({"suite": found.suite, "id": found.id, "kind": found.kind, **fields})
+        return
+    out.print(f"[bold]{found.suite}/{found.id}[/] ({found.kind})  {found.directory}")
+    for key, value in fields.items():
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+        out.print(f"\n[bold]{key}[/]", highlight=False)
+        out.print(text, markup=False, highlight=False)
+
+
+@app.command()
+def validate(
+    paths: Annotated[
+        list[Path] | None, typer.Argument(help="Task directories or suites; all bundled ones by default.")
+    ] = None,
+) -> None:
+    """Check tasks; every broken one is named with file, field and remedy, and the exit code is 2."""
+    good, broken = 0, 0
+    for directory in _task_directories(paths or [BUNDLED / name for name in suites()]):
+        try:
+            load_task(directory)
+            good += 1
+        except InputError as error:
+            broken += 1
+            err.print(str(error), markup=False, highlight=False, soft_wrap=True)
+    out.print(f"{good} valid, {broken} broken")
+    if broken or not good:
+        raise typer.Exit(2)
+
+
+def _task_directories(paths: list[Path]) -> list[Path]:
+    found: list[Path] = []
+    for path in paths:
+        if path.is_file() or (path / "task.json").exists() or not path.is_dir():
+            found.append(path)
+        else:
+            found.extend(sorted(p.parent for p in path.rglob("task.json")))
+    return found
+
+
+@app.command()
+def schema(
+    kind: Annotated[SchemaKind, typer.Argument(help="Which schema.")] = SchemaKind.TASK,
+) -> None:
+    """Print the JSON Schema of task.json (web, coding, or both) or of run.json, for editors."""
+    if kind is SchemaKind.RUN:
+        print_json(RunRecord.model_json_schema())
+    else:
+        print_json(task_schema(None if kind is SchemaKind.TASK else kind.value))

@@ -1,0 +1,45 @@
+"""What a run is asked to be, all of it validated before anything starts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from clawbench.errors import InputError
+from clawbench.gateway import Budget
+from clawbench.harnesses import Harness
+from clawbench.models import Model
+from clawbench.sandbox import Limits
+from clawbench.tasks import Task
+
+IDLE_S = 900.0
+
+
+@dataclass(frozen=True)
+class RunSpec:
+    """One harness with one model at one task."""
+
+    task: Task
+    model: Model
+    harness: Harness
+    output: Path
+    batch: str
+    sandbox: str = "bwrap"
+    budget: Budget = field(default_factory=Budget)
+    limits: Limits = field(default_factory=Limits)
+    time_limit_s: float | None = None
+    """Overrides the task's own limit."""
+    idle_s: float = IDLE_S
+    max_turns: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.task.kind not in self.harness.kinds:
+            raise InputError(
+                f"harness {self.harness.name!r} does not do {self.task.kind} tasks",
+                field="--harness",
+                remedy="`clawbench harness list` shows what each can do",
+            )
+
+    @property
+    def agent_time_s(self) -> float:
+        return self.time_limit_s if self.time_limit_s is not None else self.task.time_limit * 60

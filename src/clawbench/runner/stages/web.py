@@ -1,0 +1,153 @@
+"""A web run: a recorded browser behind an interceptor, and the files of the synthetic user."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Literal, cast
+
+from pydantic import TypeAdapter
+
+from clawbench.doctor import find_browser
+from clawbench.environments.browser import BrowserSession, EgressRules, SessionConfig, SessionEvent
+from clawbench.errors import MissingPartError
+from clawbench.harnesses import CDP
+from clawbench.identity import new_person, write_my_info
+from clawbench.results import (
+    Interception,
+    NotIntercepted,
+    RunDirectory,
+    RunRecord,
+    Score,
+    StopReason,
+    write_atomic,
+    write_json,
+)
+from clawbench.runner.host import Host
+from clawbench.runner.progress import Progress
+from clawbench.runner.spec import RunSpec
+from clawbench.runner.stops import Stop
+from clawbench.sandbox import Mount
+from clawbench.scoring.web import score_web
+from clawbench.sites import serve_site
+from clawbench.tasks import WebTask, web_prompt
+
+MY_INFO = "/my-info"
+
+_STOPPING_EVENTS = {
+    "intercepted": StopReason.INTERCEPTED,
+    "browser_crashed": StopReason.BROWSER_CRASHED,
+    "failed": StopReason.ERROR,
+}
+
+
+class WebStage:
+    """The browser side of a run."""
+
+    def __init__(
+        self, spec: RunSpec, task: WebTask, run: RunDirectory, host: Host, scratch: Path, progress: Progress
+    ) -> None:
+        self._spec, self._task, self._run, self._host, self._progress = spec, task, run, host, progress
+        self._scratch = scratch
+        self._resources = AsyncExitStack()
+        self._session: BrowserSession | None = None
+        self._stopped: asyncio.Future[Stop] = asyncio.get_running_loop().create_future()
+        self._last_activity = time.monotonic()
+        self._video_started_at: float | None = None
+        self._my_info = scratch / "my-info"
+        names = write_my_info(new_person(), self._my_info)
+        self._hand_over_extra_files()
+        write_json(run.eval_schema, task.eval_schema.model_dump(mode="json", exclude_none=True))
+        self.prompt = web_prompt(task, [f"{MY_INFO}/{name}" for name in names])
+        self.mounts = [Mount(self._my_info, MY_INFO)]
+        self.sockets: Mapping[str, Path] = {CDP: scratch / "cdp.sock"}
+
+    def _hand_over_extra_files(self) -> None:
+        for extra in self._task.extra_info:
+            source = self._task.directory / extra.path
+            (self._my_info / source.name).write_bytes(source.read_bytes())
+
+    async def up(self) -> None:
+        egress = EgressRules()
+        if self._task.site is not None:
+            socket = self._scratch / "site.sock"
+            site = await self._resources.enter_async_context(serve_site(self._task.site, socket))
+            egress = EgressRules(routes=dict.fromkeys(site.hosts, socket), internet=False)
+        session = BrowserSession(stderr=self._run.harness.parent / "data" / "browser.log")
+        self._resources.push_async_callback(session.kill)
+        await session.start(self._config(egress))
+        self._host.guardian.watch_process(session.pid)
+        self._resources.callback(self._host.guardian.forget_process, session.pid)
+        self._session = session
+        reader = asyncio.ensure_future(self._follow(session))
+        self._resources.callback(reader.cancel)
+
+    def _config(self, egress: EgressRules) -> SessionConfig:
+        browser = find_browser()
+        if browser is None:
+            raise MissingPartError("Chromium", "web tasks run in it", "Run `clawbench doctor --fix`")
+        scratch = self._scratch / "browser"
+        scratch.mkdir(mode=0o700)
+        uploads = {f"{MY_INFO}/{path.name}": path for path in self._my_info.iterdir()}
+        return SessionConfig(
+            run_dir=self._run.path,
+            eval_schema=self._task.eval_schema.model_dump(mode="json", exclude_none=True),
+            egress=egress,
+            relay_socket=self.sockets[CDP],
+            scratch=scratch,
+            uploads=uploads,
+            record_passwords=self._task.record_passwords,
+            browser=browser,
+            sandbox=cast(Literal["bwrap", "none"], self._spec.sandbox),
+        )
+
+    async def _follow(self, session: BrowserSession) -> None:
+        async for event in session.events():
+            self._note(event)
+
+    def _note(self, event: SessionEvent) -> None:
+        self._last_activity = time.monotonic()
+        self._video_started_at = event.video_started_at or self._video_started_at
+        self._progress.actions = max(self._progress.actions, event.actions)
+        self._progress.requests = max(self._progress.requests, event.requests)
+        self._progress.changed()
+        reason = _STOPPING_EVENTS.get(event.event)
+        if reason is not None and not self._stopped.done():
+            self._stopped.set_result(Stop(reason, event.detail))
+
+    async def stop_signal(self) -> Stop:
+        return await asyncio.shield(self._stopped)
+
+    def last_activity(self) -> float:
+        return self._last_activity
+
+    async def down(self, stop: Stop) -> Stop:
+        if self._session is not None:
+            self._note(await self._session.stop(stop.reason, stop.description))
+        interception = self._interception()
+        if interception is None:
+            missing = NotIntercepted(stop_reason=stop.reason, stop_description=stop.description)
+            write_atomic(self._run.interception, missing.model_dump_json(indent=2) + "\n")
+        elif interception.intercepted and stop.reason is StopReason.AGENT_EXITED:
+            return Stop(StopReason.INTERCEPTED, "The final request was intercepted as the agent ended")
+        return stop
+
+    def _interception(self) -> Interception | None:
+        if not self._run.interception.exists():
+            return None
+        adapter: TypeAdapter[Interception] = TypeAdapter(Interception)
+        return adapter.validate_json(self._run.interception.read_bytes())
+
+    async def score(self, record: RunRecord) -> Score:
+        record.video_started_at = self._video_started_at
+        record.actions, record.requests = self._progress.actions, self._progress.requests
+        interception = self._interception()
+        assert interception is not None
+        assert record.stop_reason is not None
+        return score_web(self._task, interception, record.stop_reason)
+
+    async def close(self) -> None:
+        await self._resources.aclose()
