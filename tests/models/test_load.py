@@ -1,0 +1,94 @@
+from pathlib import Path
+
+import pytest
+
+from clawbench.errors import InputError
+from clawbench.models import load_models
+
+GOOD = """
+claude:
+  base_url: https://api.provider.example/v1
+  api_type: anthropic-messages
+  api_key: ${TEST_PROVIDER_KEY}
+  thinking_level: high
+  price: {input: 3, output: 15}
+local:
+  base_url: http://127.0.0.1:8000/v1
+  api_type: openai-completions
+  api_key: none
+pool:
+  base_url: https://api.provider.example/v1
+  api_type: openai-completions
+  api_keys: [sk-one, sk-two]
+stand-in:
+  base_url: scripted:policy.yaml
+  api_type: openai-completions
+"""
+
+
+def write(tmp_path: Path, text: str) -> Path:
+    file = tmp_path / "models.yaml"
+    file.write_text(text)
+    return file
+
+
+def test_a_good_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEST_PROVIDER_KEY", "sk-planted-key")
+    models = load_models(write(tmp_path, GOOD))
+    assert [key.get_secret_value() for key in models["claude"].api_keys] == ["sk-planted-key"]
+    assert models["local"].api_keys == ()
+    assert len(models["pool"].api_keys) == 2
+    assert models["stand-in"].scripted
+    assert models["stand-in"].policy == tmp_path / "policy.yaml"
+
+
+def test_no_key_in_anything_that_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEST_PROVIDER_KEY", "sk-planted-key")
+    for model in load_models(write(tmp_path, GOOD)).values():
+        for shown in (repr(model), str(model), str(model.settings()), model.model_dump_json()):
+            assert "sk-" not in shown
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "words"),
+    [
+        (
+            "m: {base_url: https://x.example, api_type: smoke-signals, api_key: k}",
+            "m.api_type",
+            "openai-completions",
+        ),
+        ("m: {base_url: https://x.example, api_type: openai-completions}", "m.api_key", "is missing"),
+        ("m: {api_type: openai-completions, api_key: k}", "m.base_url", "is missing"),
+        ("m: {base_url: https://x.example, api_type: openai-completions, api_key: 5}", "m.api_key", "string"),
+        (
+            "m: {base_url: https://x.example, api_type: openai-completions, api_key: '${NOT_SET_ANYWHERE}'}",
+            "m.api_key",
+            "NOT_SET_ANYWHERE",
+        ),
+        (
+            "m: {base_url: https://x.example, api_type: openai-completions, api_key: k, colour: red}",
+            "m.colour",
+            "not a known field",
+        ),
+        ("m: 5", "m", "mapping"),
+        ("[]", None, "names no model"),
+        ("m: [", None, "is not YAML"),
+    ],
+)
+def test_bad_files_are_named_by_file_and_field(
+    tmp_path: Path, text: str, field: str | None, words: str
+) -> None:
+    file = write(tmp_path, text)
+    with pytest.raises(InputError) as caught:
+        load_models(file)
+    assert caught.value.field == field
+    assert words in caught.value.problem
+    assert str(file) in str(caught.value)
+    assert caught.value.exit_code == 2
+
+
+def test_a_bad_entry_never_shows_its_key(tmp_path: Path) -> None:
+    text = "m: {base_url: 7, api_type: nope, api_key: sk-planted-key, temperature: hot}"
+    with pytest.raises(InputError) as caught:
+        load_models(write(tmp_path, text))
+    assert "sk-planted" not in str(caught.value)

@@ -1,0 +1,147 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from clawbench.errors import InputError
+from clawbench.tasks import (
+    Broken,
+    CodingTask,
+    WebTask,
+    content_hash,
+    find_task,
+    load_suite,
+    load_task,
+    suites,
+    task_schema,
+)
+
+WEB: dict[str, Any] = {
+    "instruction": "Buy tea",
+    "eval_schema": {"url_pattern": "shop\\.example/orders$", "method": "POST"},
+    "time_limit": 5,
+}
+CODING: dict[str, Any] = {
+    "repo": "a/b",
+    "base_commit": "0" * 40,
+    "problem_statement": "It fails",
+    "language": "python",
+    "test_command": "pytest",
+    "FAIL_TO_PASS": ["t"],
+    "PASS_TO_PASS": [],
+    "repo_source": {"mirror": "/srv/mirror.git"},
+}
+
+
+def write(directory: Path, task: Any) -> Path:
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / "task.json").write_text(task if isinstance(task, str) else json.dumps(task))
+    return directory
+
+
+def problem(directory: Path) -> InputError:
+    with pytest.raises(InputError) as caught:
+        load_task(directory)
+    assert str(directory / "task.json") in str(caught.value)
+    assert caught.value.remedy
+    return caught.value
+
+
+def test_web_and_coding_tasks_load_and_keep_unknown_fields(tmp_path: Path) -> None:
+    web = load_task(write(tmp_path / "suite" / "w", {**WEB, "difficulty": "hard"}))
+    coding = load_task(write(tmp_path / "suite" / "c", CODING))
+    assert isinstance(web, WebTask)
+    assert isinstance(coding, CodingTask)
+    assert (web.suite, web.id) == ("suite", "w")
+    assert web.model_dump()["difficulty"] == "hard"
+    assert coding.fail_to_pass == ["t"]
+    assert content_hash(web) != content_hash(coding)
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "words"),
+    [
+        (
+            {"eval_schema": {"url_pattern": "(", "method": "POST"}},
+            "eval_schema.url_pattern",
+            "regular expression",
+        ),
+        ({"eval_schema": {"url_pattern": "x", "method": "SEND"}}, "eval_schema.method", "POST"),
+        ({"time_limit": 0}, "time_limit", "greater than 0"),
+        ({"instruction": ""}, "instruction", "at least 1"),
+        ({"extra_info": [{"path": "../secret.txt"}]}, "extra_info.0.path", "leaves the task's directory"),
+        ({"extra_info": [{"path": "/etc/passwd"}]}, "extra_info.0.path", "leaves the task's directory"),
+        ({"extra_info": [{"path": "none.txt"}]}, "extra_info.0.path", "does not exist"),
+        ({"expect": [{"path": "cookies.x"}]}, "expect.0.path", "match"),
+        ({"expect": [{"path": "body.x", "op": "regex", "value": "["}]}, "expect.0.value", "regular"),
+        ({"expect": [{"path": "body.x", "op": "one_of", "value": 1}]}, "expect.0.value", "list"),
+    ],
+)
+def test_a_bad_web_task_is_named_by_file_and_field(
+    tmp_path: Path, change: dict[str, Any], field: str, words: str
+) -> None:
+    error = problem(write(tmp_path / "t", {**WEB, **change}))
+    assert error.field == field
+    assert words in error.problem
+
+
+@pytest.mark.parametrize("field", ["instruction", "eval_schema", "time_limit"])
+def test_a_missing_field_is_named(tmp_path: Path, field: str) -> None:
+    error = problem(write(tmp_path / "t", {k: v for k, v in WEB.items() if k != field}))
+    assert error.field == field
+    assert "is missing" in error.problem
+
+
+def test_a_link_out_of_the_directory_is_refused(tmp_path: Path) -> None:
+    directory = write(tmp_path / "t", {**WEB, "extra_info": [{"path": "cv.txt"}]})
+    (tmp_path / "outside.txt").write_text("secret")
+    (directory / "cv.txt").symlink_to(tmp_path / "outside.txt")
+    assert "through a link" in problem(directory).problem
+
+
+@pytest.mark.parametrize(
+    ("text", "words"), [("{", "is not JSON"), ("[]", "is not a JSON object"), ("{}", "neither a web task")]
+)
+def test_files_that_are_no_task(tmp_path: Path, text: str, words: str) -> None:
+    assert words in problem(write(tmp_path / "t", text)).problem
+
+
+def test_bad_coding_tasks(tmp_path: Path) -> None:
+    bad = {**CODING, "base_commit": "main"}
+    assert problem(write(tmp_path / "a", bad)).field == "base_commit"
+    both = {**CODING, "repo_source": {"mirror": "x", "history": "y"}}
+    assert "exactly one" in problem(write(tmp_path / "b", both)).problem
+
+
+def test_a_broken_task_does_not_hide_the_others(tmp_path: Path) -> None:
+    write(tmp_path / "suite" / "a", WEB)
+    write(tmp_path / "suite" / "b", "{")
+    good, bad = load_suite("suite", tmp_path)
+    assert isinstance(good, WebTask)
+    assert isinstance(bad, Broken)
+    assert bad.id == "b"
+
+
+def test_find_by_path_by_suite_and_id_and_by_id(tmp_path: Path) -> None:
+    write(tmp_path / "suite" / "a", WEB)
+    for reference in (str(tmp_path / "suite" / "a"), "suite/a", "a"):
+        assert find_task(reference, tmp_path).id == "a"
+    for reference in ("b", "../suite/a", "", "/nowhere"):
+        with pytest.raises(InputError):
+            find_task(reference, tmp_path)
+
+
+def test_every_bundled_task_loads_and_fits_the_exported_schema() -> None:
+    schema = task_schema()
+    for suite in suites():
+        for task in load_suite(suite):
+            assert not isinstance(task, Broken), task
+            raw = json.loads((task.directory / "task.json").read_text())
+            jsonschema.validate(raw, schema)
+
+
+def test_the_schema_refuses_what_loading_refuses() -> None:
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**WEB, "time_limit": 0}, task_schema("web"))
