@@ -1,0 +1,253 @@
+"""The browser's only way out: a SOCKS5 proxy in the session process. No session, no network."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import logging
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from typing import cast
+
+from clawbench.environments.browser.gate.addresses import is_own, is_public
+from clawbench.environments.browser.protocol import EgressRules
+
+log = logging.getLogger(__name__)
+
+CONNECT_TIMEOUT_S = 15.0
+NO_AUTH, NO_METHOD = b"\x05\x00", b"\x05\xff"
+GRANTED, FAILED, NOT_ALLOWED, UNREACHABLE, BAD_COMMAND, BAD_ADDRESS = 0, 1, 2, 4, 7, 8
+HANDSHAKE_LIMIT = 1024
+
+
+class RefusedError(Exception):
+    """A destination that the rules forbid."""
+
+
+class Egress:
+    """Tunnels to the routes and, where allowed, the public internet; `close` cuts all of them at once."""
+
+    def __init__(self, rules: EgressRules) -> None:
+        self.opened = 0
+        self.refused = 0
+        self._internet = rules.internet
+        self._routes = {host.lower().rstrip("."): path for host, path in rules.routes.items()}
+        self._server: asyncio.Server | None = None
+        self._ends: set[asyncio.Transport] = set()
+        self._dials: set[asyncio.Task[None]] = set()
+        self._closed = False
+
+    async def serve(self, listener: socket.socket) -> None:
+        """Answer on the listener that the browser's network namespace holds."""
+        loop = asyncio.get_running_loop()
+        self._server = await loop.create_server(lambda: _Client(self), sock=listener)
+
+    def close(self) -> None:
+        """Cut everything now: no byte passes after this returns."""
+        self._closed = True
+        if self._server is not None:
+            self._server.close()
+        for task in tuple(self._dials):
+            task.cancel()
+        for end in tuple(self._ends):
+            end.abort()
+
+    def adopt(self, transport: asyncio.Transport) -> bool:
+        """Keep track of one end of a tunnel; False where the egress is closed and the end was cut."""
+        if self._closed:
+            transport.abort()
+            return False
+        self._ends.add(transport)
+        return True
+
+    def forget(self, transport: asyncio.Transport) -> None:
+        self._ends.discard(transport)
+
+    def dial(self, client: _Client, host: str, port: int) -> None:
+        task = asyncio.ensure_future(self._dial(client, host, port))
+        self._dials.add(task)
+        task.add_done_callback(self._dials.discard)
+
+    async def _dial(self, client: _Client, host: str, port: int) -> None:
+        upstream = _Upstream(self, client)
+        try:
+            await self._connect(host, port, upstream)
+        except RefusedError as refusal:
+            self.refused += 1
+            log.warning("egress refused %s:%d: %s", host, port, refusal)
+            client.answer(NOT_ALLOWED)
+        except (OSError, UnicodeError) as error:
+            log.info("egress could not reach %s:%d: %s", host, port, error)
+            client.answer(UNREACHABLE)
+        else:
+            self.opened += 1
+
+    async def _connect(self, host: str, port: int, upstream: _Upstream) -> None:
+        loop = asyncio.get_running_loop()
+        async with asyncio.timeout(CONNECT_TIMEOUT_S):
+            route = self._routes.get(host.lower().rstrip("."))
+            if route is not None:
+                await loop.create_unix_connection(lambda: upstream, str(route))
+                return
+            if not self._internet:
+                raise RefusedError("this run has no internet")
+            await _connect_to_first(await _public_addresses(host, port), upstream)
+
+
+async def _public_addresses(host: str, port: int) -> list[tuple[str, int]]:
+    """Resolve here, check, and hand on the addresses themselves, so that no later answer can differ."""
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    addresses = [ipaddress.ip_address(str(entry[4][0])) for entry in found]
+    allowed = [address for address in addresses if is_public(address) and not is_own(address)]
+    if not allowed:
+        raise RefusedError(f"not a public address ({', '.join(map(str, addresses))})")
+    return [(str(address), port) for address in dict.fromkeys(allowed)]
+
+
+async def _connect_to_first(addresses: list[tuple[str, int]], upstream: _Upstream) -> None:
+    loop = asyncio.get_running_loop()
+    for index, (host, port) in enumerate(addresses):
+        last = index == len(addresses) - 1
+        try:
+            async with asyncio.timeout(None if last else CONNECT_TIMEOUT_S / 3):
+                await loop.create_connection(lambda: upstream, host, port)
+            return
+        except OSError:
+            if last:
+                raise
+
+
+class _End(asyncio.Protocol):
+    """One end of a tunnel: what it reads the other end writes."""
+
+    def __init__(self, egress: Egress) -> None:
+        self.egress = egress
+        self.transport: asyncio.Transport | None = None
+        self.other: _End | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        transport = cast(asyncio.Transport, transport)
+        if self.egress.adopt(transport):
+            self.transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        if self.other and self.other.transport:
+            self.other.transport.write(data)
+
+    def eof_received(self) -> bool:
+        if self.other and self.other.transport and self.other.transport.can_write_eof():
+            with suppress(OSError):
+                self.other.transport.write_eof()
+            return True
+        return False
+
+    def connection_lost(self, _error: Exception | None) -> None:
+        if self.transport:
+            self.egress.forget(self.transport)
+        self.transport = None
+        if self.other and self.other.transport:
+            self.other.transport.close()
+
+    def pause_writing(self) -> None:
+        if self.other and self.other.transport:
+            self.other.transport.pause_reading()
+
+    def resume_writing(self) -> None:
+        if self.other and self.other.transport:
+            self.other.transport.resume_reading()
+
+
+class _Upstream(_End):
+    """The site's end; joined as soon as it is there, since a server may speak first."""
+
+    def __init__(self, egress: Egress, client: _Client) -> None:
+        super().__init__(egress)
+        self._client = client
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        if self.transport is not None:
+            self._client.join(self)
+
+
+class _Client(_End):
+    """The browser's end: speaks SOCKS5 first, then carries bytes."""
+
+    def __init__(self, egress: Egress) -> None:
+        super().__init__(egress)
+        self._handshake = bytearray()
+        self._step: Callable[[], bool] | None = self._greeting
+
+    def data_received(self, data: bytes) -> None:
+        if self.other is not None:
+            super().data_received(data)
+            return
+        self._handshake += data
+        while self._step is not None and self._step():
+            pass
+        if self._step is not None and len(self._handshake) > HANDSHAKE_LIMIT:
+            self._drop()
+
+    def _drop(self) -> None:
+        if self.transport:
+            self.transport.close()
+        self._step = None
+
+    def _take(self, count: int) -> bytes:
+        taken = bytes(self._handshake[:count])
+        del self._handshake[:count]
+        return taken
+
+    def _greeting(self) -> bool:
+        if len(self._handshake) < 2 or len(self._handshake) < 2 + self._handshake[1]:
+            return False
+        version, _count, *methods = self._take(2 + self._handshake[1])
+        if version != 5 or 0 not in methods or self.transport is None:
+            if self.transport:
+                self.transport.write(NO_METHOD)
+            self._drop()
+            return False
+        self.transport.write(NO_AUTH)
+        self._step = self._request
+        return True
+
+    def _request(self) -> bool:
+        if len(self._handshake) < 5:
+            return False
+        kind = self._handshake[3]
+        length = {1: 4, 3: 1 + self._handshake[4], 4: 16}.get(kind)
+        if length is None:
+            self.answer(BAD_ADDRESS)
+            return False
+        if len(self._handshake) < 4 + length + 2:
+            return False
+        version, command, _, _ = self._take(4)
+        address, port = self._take(length), int.from_bytes(self._take(2))
+        self._step = None
+        if version != 5 or command != 1:
+            self.answer(BAD_COMMAND)
+            return False
+        host = address[1:].decode("latin-1") if kind == 3 else str(ipaddress.ip_address(address))
+        self.egress.dial(self, host, port)
+        return False
+
+    def answer(self, code: int) -> None:
+        """Tell the browser how its request ended; all but GRANTED end the connection."""
+        if self.transport is None:
+            return
+        self.transport.write(bytes((5, code, 0, 1, 0, 0, 0, 0, 0, 0)))
+        if code != GRANTED:
+            self._drop()
+
+    def join(self, upstream: _End) -> None:
+        """Carry bytes between this end and `upstream` from now on."""
+        if self.transport is None:
+            if upstream.transport:
+                upstream.transport.close()
+            return
+        self.answer(GRANTED)
+        self.other, upstream.other = upstream, self
+        if self._handshake:
+            super().data_received(self._take(len(self._handshake)))
