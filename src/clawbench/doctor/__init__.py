@@ -1,1 +1,9 @@
+"""What this machine has, what Clawbench needs of it, and how to get what is missing."""
 
+from clawbench.doctor.browser import find_browser
+from clawbench.doctor.examination import examine, require
+from clawbench.doctor.part import Finding, Part, Status
+from clawbench.doctor.parts import PARTS, PURPOSES
+from clawbench.doctor.repair import fix
+
+__all__ = ["PARTS", "PURPOSES", "Finding", "Part", "Status", "examine", "find_browser", "fix", "require"]
