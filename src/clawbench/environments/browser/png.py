@@ -1,0 +1,85 @@
+"""PNG files of a screen, made band by band: what did not change since the last picture is not packed again. Pure."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from dataclasses import dataclass
+
+from PIL import Image
+
+SIGNATURE = b"\x89PNG\r\n\x1a\n"
+BAND_ROWS = 30
+LEVEL = 1
+ZLIB_HEADER = b"\x78\x01"
+LAST_BLOCK = b"\x03\x00"
+ADLER_MODULUS = 65521
+RGB, EIGHT_BITS = 2, 8
+
+
+@dataclass(frozen=True)
+class Band:
+    """Some rows, packed so that they can stand beside any others in one deflate stream."""
+
+    packed: bytes
+    adler: int
+    length: int
+
+
+class PngEncoder:
+    """Encodes frames of BGRX pixels, one after the other; each result is a complete PNG file."""
+
+    def __init__(self, size: tuple[int, int], stride: int) -> None:
+        self._width, self._height = size
+        self._stride = stride
+        self._frame = b""
+        self._bands: list[Band] = []
+
+    def encode(self, frame: bytes) -> bytes:
+        known = self._bands or [None] * -(-self._height // BAND_ROWS)
+        bands = [
+            self._pack(frame, top) if band is None or self._changed(frame, top) else band
+            for band, top in zip(known, range(0, self._height, BAND_ROWS), strict=True)
+        ]
+        self._frame, self._bands = frame, bands
+        header = struct.pack(">IIBBBBB", self._width, self._height, EIGHT_BITS, RGB, 0, 0, 0)
+        return b"".join(
+            (SIGNATURE, _chunk(b"IHDR", header), _chunk(b"IDAT", _stream(bands)), _chunk(b"IEND", b""))
+        )
+
+    def _span(self, top: int) -> slice:
+        return slice(top * self._stride, min(top + BAND_ROWS, self._height) * self._stride)
+
+    def _changed(self, frame: bytes, top: int) -> bool:
+        span = self._span(top)
+        return frame[span] != self._frame[span]
+
+    def _pack(self, frame: bytes, top: int) -> Band:
+        rows = min(BAND_ROWS, self._height - top)
+        pixels = frame[self._span(top)]
+        image = Image.frombuffer("RGB", (self._width, rows), pixels, "raw", "BGRX", self._stride, 1)
+        # One spare byte at the end of each row is the next row's filter type: none.
+        scanlines = b"\0" + image.tobytes("raw", "RGB", self._width * 3 + 1)[:-1]
+        packer = zlib.compressobj(LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
+        packed = packer.compress(scanlines) + packer.flush(zlib.Z_FULL_FLUSH)
+        return Band(packed, zlib.adler32(scanlines), len(scanlines))
+
+
+def _stream(bands: list[Band]) -> bytes:
+    adler = 1
+    for band in bands:
+        adler = join_adler(adler, band.adler, band.length)
+    return b"".join((ZLIB_HEADER, *(band.packed for band in bands), LAST_BLOCK, struct.pack(">I", adler)))
+
+
+def join_adler(first: int, second: int, second_length: int) -> int:
+    """The Adler-32 sum of two pieces put together, from their sums and the second's length."""
+    first_low, first_high = first & 0xFFFF, first >> 16
+    second_low, second_high = second & 0xFFFF, second >> 16
+    low = (first_low + second_low - 1) % ADLER_MODULUS
+    high = (first_high + second_high + second_length * (first_low - 1)) % ADLER_MODULUS
+    return high << 16 | low
+
+
+def _chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(data, zlib.crc32(kind)))

@@ -1,0 +1,170 @@
+"""The video of a session: the screen at each step of a 1/15 s grid where it changed, and nothing between."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from clawbench.environments.browser.encoder import Encoder, EncoderDied, Picture
+from clawbench.environments.browser.mp4 import Mp4Writer
+from clawbench.environments.browser.screen import Screen
+from clawbench.errors import MissingPartError
+
+FRAMES_PER_SECOND = 15
+MOST_RESTARTS = 5
+"""An encoder that ends this often is not started again."""
+
+
+class Video:
+    """Films a screen into an MP4 file on threads of its own, so that the event loop never waits for it.
+
+    Where the encoder is behind, the camera thread waits for it and then takes what the screen shows by then:
+    only frames in between are left out, never the last.
+    """
+
+    def __init__(
+        self,
+        screen: Screen,
+        path: Path,
+        *,
+        ffmpeg: str = "ffmpeg",
+        fps: int = FRAMES_PER_SECOND,
+        on_problem: Callable[[str], None] | None = None,
+    ) -> None:
+        self.started_at = 0.0
+        """Epoch seconds of the video's timestamp zero."""
+        self.problems: list[str] = []
+        """What went wrong with the recording so far, in words."""
+        self._screen, self._path, self._ffmpeg, self._fps = screen, path, ffmpeg, fps
+        self._on_problem = on_problem
+        self._stopping = threading.Event()
+        self._shown, self._spare = bytearray(screen.frame_size), bytearray(screen.frame_size)
+        self._changed_at = 0.0
+        self._last_step = -1
+        self._restarts = 0
+        self._encoder: Encoder | None = None
+
+    @property
+    def encoder_pid(self) -> int | None:
+        return self._encoder.pid if self._encoder else None
+
+    async def start(self) -> None:
+        """Begin; the first frame is what the screen shows now."""
+        self._loop = asyncio.get_running_loop()
+        self._file = Mp4Writer(self._path, self._screen.size, self._fps)
+        try:
+            self._encoder = await asyncio.to_thread(self._start_encoder)
+        except BaseException:
+            self._file.close()
+            raise
+        self.started_at, self._zero = time.time(), time.monotonic()
+        self._changed_at = self._zero
+        self._camera = threading.Thread(target=self._film, name="video-camera", daemon=True)
+        self._camera.start()
+
+    async def stop(self) -> None:
+        """Write the closing frame and the index. What went wrong on the way is in `problems`."""
+        if self._stopping.is_set():
+            return
+        self._stopping.set()
+        await asyncio.to_thread(self._camera.join)
+
+    async def quiet(self, for_s: float, at_most_s: float) -> bool:
+        """Wait until the screen has stood still for `for_s`; False where `at_most_s` passed before that."""
+        deadline = time.monotonic() + at_most_s
+        while (still_for := time.monotonic() - self._changed_at) < for_s:
+            wait = min(for_s - still_for, deadline - time.monotonic())
+            if wait <= 0:
+                return False
+            await asyncio.sleep(wait)
+        return True
+
+    def _film(self) -> None:
+        self._screen.copy_into(self._shown)
+        self._encode(0)
+        while not self._stopping.wait(self._until_next_step()):
+            if self._look():
+                self._encode(self._step())
+        self._look()
+        end = max(self._step(), self._last_step + 1)
+        self._encode(end)
+        self._close(end + 1)
+
+    def _look(self) -> bool:
+        """Take the screen if it changed since the last look."""
+        if not self._screen.differs(self._shown):
+            return False
+        self._screen.copy_into(self._spare)
+        self._shown, self._spare = self._spare, self._shown
+        self._changed_at = time.monotonic()
+        return True
+
+    def _step(self) -> int:
+        return int((time.monotonic() - self._zero) * self._fps)
+
+    def _until_next_step(self) -> float:
+        upcoming = max(self._step(), self._last_step) + 1
+        return max(0.0, self._zero + upcoming / self._fps - time.monotonic())
+
+    def _encode(self, step: int) -> None:
+        while self._encoder is not None:
+            try:
+                self._encoder.write(step, self._shown)
+            except EncoderDied as death:
+                self._report(str(death))
+                self._encoder = self._replacement()
+            else:
+                break
+        self._last_step = step
+
+    def _start_encoder(self) -> Encoder:
+        return Encoder(
+            self._ffmpeg,
+            self._screen.size,
+            self._fps,
+            on_configuration=self._begin_file,
+            on_picture=self._keep,
+        )
+
+    def _replacement(self) -> Encoder | None:
+        self._restarts += 1
+        if self._restarts > MOST_RESTARTS:
+            return None
+        try:
+            return self._start_encoder()
+        except MissingPartError as error:
+            self._report(str(error))
+            return None
+
+    def _begin_file(self, configuration: bytes) -> None:
+        with self._disk_trouble_reported():
+            self._file.configure(configuration)
+
+    def _keep(self, picture: Picture) -> None:
+        with self._disk_trouble_reported():
+            self._file.append(picture.step, picture.key, picture.data)
+
+    @contextmanager
+    def _disk_trouble_reported(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            self._report(f"{self._path}: {error.strerror}")
+
+    def _close(self, end: int) -> None:
+        if self._encoder is not None and (complaint := self._encoder.close()):
+            self._report(complaint)
+        with self._disk_trouble_reported():
+            self._file.finish(end)
+        self._file.close()
+
+    def _report(self, problem: str) -> None:
+        if problem in self.problems:
+            return
+        self.problems.append(problem)
+        if self._on_problem is not None:
+            self._loop.call_soon_threadsafe(self._on_problem, problem)
