@@ -27,7 +27,7 @@ def check_ffmpeg() -> Finding:
     path = find_program("ffmpeg")
     if path is None:
         return not_there(FFMPEG_PACKAGES)
-    version = remembered("h264", path, lambda: _version_with_x264(path))
+    version = remembered("libx264", path, lambda: _version_with_x264(path))
     if version is None:
         return not_there(FFMPEG_PACKAGES, f"{path} cannot encode with libx264")
     return fine(f"{version}, libx264, {path}")

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 
 from clawbench.doctor.part import Finding, Part, Status
-from clawbench.doctor.system import as_typed_by_user, install_line, root_prefix
+from clawbench.doctor.system import UNATTENDED, as_typed_by_user, install_line, root_prefix
 
 Say = Callable[[str], None]
 _WORTH_SAYING = re.compile(r"Need to get|After this operation|Fetched|[EW]: ")
@@ -28,16 +28,17 @@ def fix(findings: Sequence[tuple[Part, Finding]], *, say: Say) -> bool:
 
 def install(parts: Sequence[Part], say: Say) -> bool:
     """Install the packages of these parts, saying first what and why; False if it failed or we may not."""
-    line = install_line([package for part in parts for package in part.packages])
+    packages = [package for part in parts for package in part.packages]
     prefix = root_prefix()
     if prefix is None:
         names = ", ".join(part.name for part in parts)
-        say(f"Missing: {names}. Run this, then start again:\n{as_typed_by_user(line)}")
+        say(f"Missing: {names}. Run this, then start again:\n{as_typed_by_user(install_line(packages))}")
         return False
     say("Installing with apt-get, which may take some minutes:")
     for part in parts:
         say(f"  {' '.join(part.packages)}: {part.name}, {part.why}")
-    return _run([*prefix, "sh", "-c", line], say)
+    unattended = ("env", "DEBIAN_FRONTEND=noninteractive", "sh", "-c", install_line(packages, UNATTENDED))
+    return _run([*prefix, *unattended], say)
 
 
 def _run(command: Sequence[str], say: Say) -> bool:

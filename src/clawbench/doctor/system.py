@@ -10,15 +10,9 @@ from collections.abc import Sequence
 from clawbench.doctor.part import Finding, Status
 from clawbench.doctor.programs import ask
 
-_UPDATE = "apt-get -q update"
-_INSTALL = (
-    "DEBIAN_FRONTEND=noninteractive apt-get -qy -o DPkg::Lock::Timeout=300 install --no-install-recommends"
-)
-_CHROME_DEB = "https://dl.google.com/linux/direct/google-chrome-stable_current_amd64.deb"
-_GET_CHROME = (
-    f"d=$(mktemp -d) && chmod 755 $d && wget -qO $d/chrome.deb {_CHROME_DEB} && {_INSTALL} $d/chrome.deb"
-)
+UNATTENDED = "-qy -o DPkg::Lock::Timeout=300"
 _BROWSER = "chromium"
+_CHROME_DEB = "https://dl.google.com/linux/direct/google-chrome-stable_current_amd64.deb"
 _TOOLS_FOR_CHROME = ("ca-certificates", "wget")
 
 
@@ -55,12 +49,14 @@ def browser_is_installable() -> bool:
     return browser_is_packaged() or platform.machine() == "x86_64"
 
 
-def install_line(packages: Sequence[str]) -> str:
+def install_line(packages: Sequence[str], options: str = "-y") -> str:
     """The shell line that brings these packages, to be run as root."""
+    apt = f"apt-get {options} install --no-install-recommends"
     if _BROWSER not in packages or browser_is_packaged():
-        return f"{_UPDATE} && {_INSTALL} {' '.join(packages)}"
-    others = [name for name in packages if name != _BROWSER]
-    return f"{_UPDATE} && {_INSTALL} {' '.join([*others, *_TOOLS_FOR_CHROME])} && {_GET_CHROME}"
+        return f"apt-get update && {apt} {' '.join(packages)}"
+    others = [*(name for name in packages if name != _BROWSER), *_TOOLS_FOR_CHROME]
+    get_chrome = f"d=$(mktemp -d) && chmod 755 $d && wget -qO $d/chrome.deb {_CHROME_DEB}"
+    return f"apt-get update && {apt} {' '.join(others)} && {get_chrome} && {apt} $d/chrome.deb"
 
 
 def as_typed_by_user(line: str) -> str:
@@ -75,5 +71,4 @@ def not_there(packages: Sequence[str], detail: str = "not found") -> Finding:
     if not has_apt():
         remedy = f"Install it with your package manager; Debian calls it {' '.join(packages)}"
         return Finding(Status.MISSING, detail, remedy)
-    remedy = f"`clawbench doctor --fix`, or: {as_typed_by_user(install_line(packages))}"
-    return Finding(Status.MISSING, detail, remedy, installing_helps=True)
+    return Finding(Status.MISSING, detail, as_typed_by_user(install_line(packages)), installing_helps=True)
