@@ -1,0 +1,109 @@
+"""One model call while it goes on, and the line it leaves in llm-calls.jsonl."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from clawbench.gateway import chat_answer
+from clawbench.gateway.conversation import Place
+from clawbench.gateway.exchange import Answer, Prompt
+from clawbench.results import Usage
+
+
+@dataclass
+class Call:
+    """What is known of a call so far."""
+
+    id: str
+    path: str
+    request: dict[str, Any]
+    """As the harness sent it, keys masked."""
+    set_fields: dict[str, Any]
+    """What the gateway set or replaced in it."""
+    prompt: Prompt
+    place: Place
+    started: float = field(default_factory=time.time)
+    began: float = field(default_factory=time.monotonic)
+    first_byte: float | None = None
+    ended: float | None = None
+    status: int | None = None
+    streamed: bool = False
+    chunks: list[bytes] = field(default_factory=list)
+    error: str | None = None
+    unreachable: bool = False
+    """The upstream could not be reached, or broke off."""
+    aborted: str | None = None
+    """Who broke the call off before its end."""
+
+    def receive(self, chunk: bytes) -> None:
+        if self.first_byte is None:
+            self.first_byte = time.monotonic()
+        self.chunks.append(chunk)
+
+    def end(self) -> Answer:
+        """Note the end; what was answered, as far as it came."""
+        self.ended = time.monotonic()
+        raw = self.raw
+        if self.status is None or not raw:
+            return Answer()
+        if self.status >= 400:
+            self.error = self.error or chat_answer.read_error(raw, self.status)
+            return Answer()
+        answer = chat_answer.read_stream(raw) if self.streamed else chat_answer.read_whole(raw)
+        if answer.complete:
+            # Clients hang up as soon as they have read the end mark.
+            self.aborted = None
+        if self.aborted is None:
+            self.error = self.error or answer.error or _early_end(answer)
+        return answer
+
+    @property
+    def raw(self) -> bytes:
+        return b"".join(self.chunks)
+
+    @property
+    def usable(self) -> bool:
+        return self.error is None and self.aborted is None
+
+    @property
+    def duration_s(self) -> float:
+        return (time.monotonic() if self.ended is None else self.ended) - self.began
+
+    def response(self) -> Any:
+        """The body: raw text for a stream, JSON where it is JSON."""
+        text = self.raw.decode("utf-8", "replace")
+        if self.streamed or not text:
+            return text or None
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError):
+            return text
+
+    def line(self, usage: Usage | None, cost_usd: float | None, **more: Any) -> dict[str, Any]:
+        ttft = None if self.first_byte is None else round(self.first_byte - self.began, 6)
+        return {
+            "id": self.id,
+            "started": self.started,
+            "duration_s": round(self.duration_s, 6),
+            "ttft_s": ttft,
+            "path": self.path,
+            "request": self.request,
+            "set": self.set_fields,
+            "status": self.status,
+            "streamed": self.streamed,
+            "response": self.response(),
+            "usage": None if usage is None else usage.model_dump(),
+            "cost_usd": cost_usd,
+            "error": self.error,
+            "aborted": self.aborted is not None,
+            "aborted_by": self.aborted,
+            **more,
+        }
+
+
+def _early_end(answer: Answer) -> str | None:
+    whole = answer.complete or answer.finish_reason is not None
+    return None if whole else "the answer ended before its end mark"

@@ -1,0 +1,133 @@
+"""OpenAI chat completions, the answer: read from the bytes that passed, whole or streamed. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from clawbench.gateway import usage
+from clawbench.gateway.chat_request import assistant_content
+from clawbench.gateway.exchange import Answer
+from clawbench.gateway.sse import data_of
+
+_TEXTS = ("content", "reasoning_content", "reasoning", "refusal")
+
+
+def read_whole(raw: bytes) -> Answer:
+    """An answer that came as one JSON object."""
+    body = _json(raw)
+    if not isinstance(body, Mapping):
+        return Answer(error="the answer is not a JSON object")
+    choice = _first_choice(body)
+    message = choice.get("message")
+    return Answer(
+        content=assistant_content(message) if isinstance(message, Mapping) else [],
+        finish_reason=choice.get("finish_reason"),
+        usage=usage.from_chat_completions(body.get("usage")),
+        billed_usd=usage.billed_cost(body.get("usage")),
+        model=body.get("model"),
+        error=error_text(body.get("error")),
+        complete=True,
+    )
+
+
+def read_stream(raw: bytes) -> Answer:
+    """An answer that came as server-sent events, complete or broken off."""
+    assembly = _Assembly()
+    for data in data_of(raw):
+        if data == "[DONE]":
+            assembly.complete = True
+            continue
+        chunk = _json(data.encode())
+        if isinstance(chunk, Mapping):
+            assembly.take(chunk)
+    return assembly.answer()
+
+
+def error_text(error: Any) -> str | None:
+    """What an error object says, in one line."""
+    if error is None:
+        return None
+    message = error.get("message") if isinstance(error, Mapping) else None
+    return str(message or error)
+
+
+def read_error(raw: bytes, status: int) -> str:
+    """Why a call failed, from the body of a response that is not a success."""
+    body = _json(raw)
+    said = error_text(body.get("error")) if isinstance(body, Mapping) else None
+    return f"HTTP {status}: {(said or raw.decode('utf-8', 'replace')).strip()[:2000]}"
+
+
+class _Assembly:
+    """Puts the deltas of the first choice together again."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, list[str]] = {name: [] for name in _TEXTS}
+        self._calls: dict[int, dict[str, Any]] = {}
+        self._finish_reason: str | None = None
+        self._usage: Any = None
+        self._model: str | None = None
+        self._error: str | None = None
+        self.complete = False
+
+    def take(self, chunk: Mapping[str, Any]) -> None:
+        self._usage = chunk.get("usage") or self._usage
+        self._model = self._model or chunk.get("model")
+        self._error = self._error or error_text(chunk.get("error"))
+        choice = _first_choice(chunk)
+        self._finish_reason = choice.get("finish_reason") or self._finish_reason
+        delta = choice.get("delta")
+        if not isinstance(delta, Mapping):
+            return
+        for name in self._texts:
+            if isinstance(delta.get(name), str):
+                self._texts[name].append(delta[name])
+        for part in delta.get("tool_calls") or []:
+            if isinstance(part, Mapping):
+                self._take_call(part)
+
+    def _take_call(self, part: Mapping[str, Any]) -> None:
+        index = part.get("index")
+        slot = index if isinstance(index, int) else len(self._calls)
+        call = self._calls.setdefault(slot, {"id": None, "name": None, "arguments": []})
+        call["id"] = call["id"] or part.get("id")
+        function = part.get("function")
+        if isinstance(function, Mapping):
+            call["name"] = call["name"] or function.get("name")
+            call["arguments"].append(function.get("arguments") or "")
+
+    def answer(self) -> Answer:
+        calls = [_whole_call(self._calls[slot]) for slot in sorted(self._calls)]
+        texts = {name: "".join(pieces) for name, pieces in self._texts.items()}
+        return Answer(
+            content=assistant_content({**texts, "tool_calls": calls}),
+            finish_reason=self._finish_reason,
+            usage=usage.from_chat_completions(self._usage),
+            billed_usd=usage.billed_cost(self._usage),
+            model=self._model,
+            error=self._error,
+            complete=self.complete,
+        )
+
+
+def _whole_call(call: Mapping[str, Any]) -> dict[str, Any]:
+    function = {"name": call["name"], "arguments": "".join(map(str, call["arguments"]))}
+    return {"id": call["id"], "function": function}
+
+
+def _first_choice(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Choice 0: with several, the conversation follows the first."""
+    choices = body.get("choices")
+    for choice in choices if isinstance(choices, list) else []:
+        if isinstance(choice, Mapping) and choice.get("index", 0) == 0:
+            return choice
+    return {}
+
+
+def _json(raw: bytes) -> Any:
+    try:
+        return json.loads(raw)
+    except (ValueError, RecursionError):
+        return None

@@ -1,0 +1,93 @@
+"""agent-messages.jsonl, made from traffic: each message once, side conversations told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from clawbench.gateway.exchange import Answer, Prompt
+from clawbench.gateway.threads import Thread, View, message_key, tools_key
+from clawbench.results import now
+
+VERSION = 1
+Line = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where in the conversation an answer belongs."""
+
+    thread: Thread
+    view: View
+
+
+class Conversation:
+    """Writes down what is new in each call of a run."""
+
+    def __init__(self, append: Callable[[Line], None], session: Line) -> None:
+        self._append = append
+        self._threads: list[Thread] = []
+        self._main: Thread | None = None
+        self._held: list[tuple[Thread, Line]] = []
+        append({"type": "session", "version": VERSION, **session, "timestamp": now()})
+
+    def ask(self, prompt: Prompt) -> Place:
+        """Note what the harness sent that no call had shown before."""
+        keys = [message_key(message) for message in prompt.messages]
+        thread = self._thread_of(prompt, keys)
+        self._note_setting(thread, prompt)
+        view, new = thread.look(keys)
+        for position in new:
+            self._write(thread, {"type": "message", "timestamp": now(), "message": prompt.messages[position]})
+        return Place(thread, view)
+
+    def answer(self, place: Place, answer: Answer, **marks: Any) -> None:
+        """Note the model's answer; `marks` go into the line beside it."""
+        if not answer.content:
+            return
+        message = {"role": "assistant", "content": answer.content}
+        place.view.keys.append(message_key(message))
+        place.view.answered = True
+        self._write(place.thread, {"type": "message", "timestamp": now(), "message": message, **marks})
+
+    def close(self) -> None:
+        """Write what was held back while it was open which conversation is the main one."""
+        if self._main is None and self._threads:
+            self._settle(self._threads[0])
+
+    def _thread_of(self, prompt: Prompt, keys: list[str]) -> Thread:
+        found, kinship = None, 0
+        for thread in self._threads:
+            if (near := thread.kinship(prompt, keys)) > kinship:
+                found, kinship = thread, near
+        known = found is not None
+        if found is None:
+            found = Thread(len(self._threads))
+            self._threads.append(found)
+        if self._main is None and (known or prompt.tools):
+            self._settle(found)
+        return found
+
+    def _settle(self, main: Thread) -> None:
+        self._main = main
+        held, self._held = self._held, []
+        for thread, line in held:
+            self._write(thread, line)
+
+    def _note_setting(self, thread: Thread, prompt: Prompt) -> None:
+        if prompt.system != thread.system:
+            thread.system = prompt.system
+            self._write(thread, {"type": "system", "timestamp": now(), "text": prompt.system})
+        if tools_key(prompt) != thread.tools:
+            thread.tools = tools_key(prompt)
+            self._write(thread, {"type": "tools", "timestamp": now(), "tools": prompt.tools})
+
+    def _write(self, thread: Thread, line: Line) -> None:
+        if self._main is None:
+            # A first call without tools may be a side call (a title): a second one will tell.
+            self._held.append((thread, line))
+        elif thread is self._main:
+            self._append(line)
+        else:
+            self._append({**line, "side": True, "thread": thread.number})

@@ -1,0 +1,190 @@
+"""The meter of one run: its token, its budget, what it used, and its two files."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import secrets
+import time
+from collections.abc import Callable
+from typing import Any
+
+from clawbench.gateway.budget import Budget
+from clawbench.gateway.call import Call
+from clawbench.gateway.chat_request import read_prompt, settings_for
+from clawbench.gateway.conversation import Conversation
+from clawbench.gateway.exchange import Answer
+from clawbench.gateway.outage import Outage
+from clawbench.gateway.prices import PriceList
+from clawbench.gateway.redaction import Redactor
+from clawbench.gateway.upstream import Upstream
+from clawbench.gateway.usage import estimate_tokens
+from clawbench.models import Model
+from clawbench.results import JsonLines, Metered, Price, RunDirectory, StopReason, Usage
+
+
+class BudgetSpentError(Exception):
+    """The run may make no further call."""
+
+
+class Meter:
+    """Counts, prices, limits and records the model calls of one run."""
+
+    def __init__(
+        self,
+        *,
+        run_id: str,
+        model: Model,
+        run: RunDirectory,
+        budget: Budget,
+        upstream: Upstream,
+        prices: PriceList | None,
+        redactor: Redactor,
+        on_change: Callable[[], None] | None = None,
+        on_close: Callable[[Meter], None] | None = None,
+    ) -> None:
+        self.run_id, self.model, self.upstream = run_id, model, upstream
+        self.token = f"cb-{secrets.token_urlsafe(24)}"
+        self.metered = Metered(scripted=model.scripted, cost_usd=None if prices is None else 0.0)
+        self.price: Price | None = None if prices is None else prices.base
+        self.calls_under_way = 0
+        self.estimated_calls = 0
+        """Calls whose tokens nobody reported (broken off, or a server that does not count)."""
+        self.last_activity = time.monotonic()
+        self.closed = False
+        self._budget, self._prices, self._redactor = budget, prices, redactor
+        self._on_change, self._on_close = on_change, on_close
+        self._outage = Outage()
+        self._numbers = itertools.count(1)
+        self._begun = 0
+        self._stop: tuple[StopReason, str] | None = None
+        self._stopped = asyncio.Event()
+        self._tasks: dict[asyncio.Task[None], Call] = {}
+        self._calls_file = JsonLines(run.llm_calls)
+        self._messages_file = JsonLines(run.messages)
+        session = {"id": run_id, "model": model.name, "scripted": model.scripted}
+        self._conversation = Conversation(self._messages_file.append, session)
+
+    def __repr__(self) -> str:
+        return f"Meter(run_id={self.run_id!r}, model={self.model.name!r}, calls={self.metered.calls})"
+
+    @property
+    def last_failure(self) -> str | None:
+        """What the model's API said to the last call, if that failed; None after a good one."""
+        return self._outage.last_failure
+
+    async def stop_signal(self) -> tuple[StopReason, str]:
+        """Wait until the run must end: a cap was reached, or the model cannot be reached."""
+        await self._stopped.wait()
+        assert self._stop is not None
+        return self._stop
+
+    async def close(self) -> None:
+        """Revoke the token, break off open calls, finish the files."""
+        if self.closed:
+            return
+        self.closed = True
+        if self._on_close is not None:
+            self._on_close(self)
+        tasks = dict(self._tasks)
+        for task, call in tasks.items():
+            call.aborted = call.aborted or "end of run"
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self._conversation.close()
+        self._calls_file.close()
+        self._messages_file.close()
+
+    def begin(self, path: str, request: dict[str, Any]) -> Call:
+        """Admit a call; raises BudgetSpentError where the run has used what it may."""
+        if refusal := self._budget.refuses(self.metered, self._begun):
+            self.refuse(path, 402, refusal)
+            self._signal(StopReason.BUDGET, refusal)
+            raise BudgetSpentError(refusal)
+        shown = self._redactor.value(request)
+        prompt = read_prompt(shown)
+        number = next(self._numbers)
+        self._begun += 1
+        call = Call(
+            id=f"call-{number:05d}",
+            path=path,
+            request=shown,
+            set_fields=settings_for(request, self.model),
+            prompt=prompt,
+            place=self._conversation.ask(prompt),
+        )
+        self.calls_under_way += 1
+        self._changed()
+        return call
+
+    def track(self, call: Call, task: asyncio.Task[None]) -> None:
+        """Remember the task that serves a call, so that `close` can break it off."""
+        self._tasks[task] = call
+        task.add_done_callback(lambda done: self._tasks.pop(done, None))
+
+    def refuse(self, path: str, status: int, why: str) -> None:
+        """Write down a request that was turned away and never became a call."""
+        if not self.closed:
+            line = {"id": f"refused-{next(self._numbers):05d}", "started": time.time(), "path": path}
+            self._calls_file.append({**line, "status": status, "error": why, "refused": True})
+
+    def account(self, call: Call) -> None:
+        """Count a call that has ended, however it ended, and write it down."""
+        answer = call.end()
+        usage, estimated = self._measure(call, answer)
+        cost = None if usage is None or self._prices is None else self._prices.cost(usage)
+        self._add(call, usage, cost)
+        self.estimated_calls += estimated
+        self._outage.note(
+            status=call.status,
+            unreachable=call.unreachable,
+            error=call.error,
+            body=call.raw if call.error else b"",
+        )
+        self._conversation.answer(call.place, answer, **({} if call.usable else {"incomplete": True}))
+        extra: dict[str, Any] = {"model": answer.model, "scripted": self.model.scripted}
+        if estimated:
+            extra["usage_estimated"] = True
+        if answer.billed_usd is not None:
+            extra["billed_usd"] = answer.billed_usd
+        self._calls_file.append(call.line(usage, cost, **extra))
+
+    def release(self) -> None:
+        """The harness has its answer: now a cap that was reached may end the run."""
+        self.calls_under_way -= 1
+        if spent := self._budget.spent(self.metered):
+            self._signal(StopReason.BUDGET, spent)
+        elif outage := self._outage.verdict:
+            self._signal(StopReason.MODEL_UNREACHABLE, outage)
+        self._changed()
+
+    def _measure(self, call: Call, answer: Answer) -> tuple[Usage | None, bool]:
+        if answer.usage is not None:
+            return answer.usage, False
+        if call.status is None or call.status >= 400 or not call.chunks:
+            return None, False
+        read, written = estimate_tokens(call.prompt.characters), estimate_tokens(answer.characters)
+        return Usage(input=read, output=written), True
+
+    def _add(self, call: Call, usage: Usage | None, cost: float | None) -> None:
+        before = self.metered
+        self.metered = before.model_copy(
+            update={
+                "calls": before.calls + 1,
+                "turns": before.turns + call.usable,
+                "errors": before.errors + (call.error is not None),
+                "usage": before.usage if usage is None else before.usage + usage,
+                "cost_usd": None if before.cost_usd is None else before.cost_usd + (cost or 0.0),
+                "latency_s": before.latency_s + call.duration_s,
+            }
+        )
+
+    def _signal(self, reason: StopReason, description: str) -> None:
+        if self._stop is None:
+            self._stop = (reason, description)
+            self._stopped.set()
+
+    def _changed(self) -> None:
+        self.last_activity = time.monotonic()
+        if self._on_change is not None:
+            self._on_change()

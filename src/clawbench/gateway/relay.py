@@ -1,0 +1,70 @@
+"""One model call: passed on to the upstream, its answer passed back as it arrives."""
+
+from __future__ import annotations
+
+import asyncio
+
+from starlette.types import Receive
+
+from clawbench.gateway.call import Call
+from clawbench.gateway.meter import Meter
+from clawbench.gateway.upstream import Headers, UnreachableError
+from clawbench.gateway.wire import Wire, hung_up
+
+
+async def serve(meter: Meter, call: Call, headers: Headers, wire: Wire, receive: Receive) -> None:
+    """Carry a call through; when the harness hangs up or the run ends, break it off."""
+    passing = asyncio.create_task(_carry(meter, call, headers, wire))
+    meter.track(call, passing)
+    listening = asyncio.create_task(hung_up(receive))
+    try:
+        await asyncio.wait({passing, listening}, return_when=asyncio.FIRST_COMPLETED)
+        if not passing.done():
+            call.aborted = call.aborted or "harness"
+    finally:
+        passing.cancel()
+        listening.cancel()
+        await asyncio.gather(passing, listening, return_exceptions=True)
+    if passing.cancelled():
+        if not wire.started:
+            await wire.error(503, "The run has ended.", "run_ended")
+    else:
+        passing.result()
+
+
+async def _carry(meter: Meter, call: Call, headers: Headers, wire: Wire) -> None:
+    try:
+        try:
+            await _pass_on(meter, call, headers, wire)
+        except UnreachableError as error:
+            call.unreachable, call.error = True, str(error)
+        except asyncio.CancelledError:
+            call.aborted = call.aborted or "gateway"
+            raise
+        finally:
+            meter.account(call)
+        await _finish(call, wire)
+    finally:
+        meter.release()
+
+
+async def _pass_on(meter: Meter, call: Call, headers: Headers, wire: Wire) -> None:
+    reply = await meter.upstream.send(call.path, {**call.request, **call.set_fields}, headers)
+    try:
+        call.status = reply.status
+        kind = next((value for name, value in reply.headers if name.lower() == "content-type"), "")
+        call.streamed = kind.startswith("text/event-stream")
+        await wire.start(reply.status, reply.headers)
+        async for chunk in reply.body():
+            call.receive(chunk)
+            await wire.chunk(chunk)
+    finally:
+        await reply.close()
+
+
+async def _finish(call: Call, wire: Wire) -> None:
+    if not call.unreachable:
+        await wire.end()
+    elif not wire.started:
+        await wire.error(502, f"The model's API could not be reached: {call.error}", "upstream_unreachable")
+    # Else the answer broke off halfway: left without an end, the connection is cut, as it was upstream.

@@ -1,0 +1,188 @@
+"""The gateway: one per process, on a unix socket, for all runs."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import TracebackType
+
+import httpx
+import uvicorn
+
+from clawbench.errors import InputError
+from clawbench.gateway.app import build_app
+from clawbench.gateway.budget import Budget
+from clawbench.gateway.meter import Meter
+from clawbench.gateway.prices import PriceList, find_price
+from clawbench.gateway.redaction import Redactor
+from clawbench.gateway.scripted import ScriptedUpstream, load_policy
+from clawbench.gateway.upstream import TIMEOUT, HttpUpstream, Upstream
+from clawbench.models import ApiType, Model
+from clawbench.results import RunDirectory
+
+LONGEST_SOCKET_PATH = 107
+
+
+class Gateway:
+    """Between every harness and every model: `async with Gateway(path) as gateway`."""
+
+    def __init__(self, socket_path: Path) -> None:
+        self.socket_path = socket_path
+        self._meters: dict[str, Meter] = {}
+        self._client: httpx.AsyncClient | None = None
+        self._app = build_app(self._meters.get)
+        self._servers: list[tuple[_Server, asyncio.Task[None]]] = []
+        self._noise = _CutConnections()
+
+    async def __aenter__(self) -> Gateway:
+        logging.getLogger("uvicorn.error").addFilter(self._noise)
+        await self._serve(_unix_socket(self.socket_path))
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await asyncio.gather(*(meter.close() for meter in list(self._meters.values())))
+        for server, _ in self._servers:
+            server.should_exit = True
+        await asyncio.gather(*(task for _, task in self._servers))
+        if self._client is not None:
+            await self._client.aclose()
+        self.socket_path.unlink(missing_ok=True)
+        logging.getLogger("uvicorn.error").removeFilter(self._noise)
+
+    async def serve_tcp(self, host: str = "127.0.0.1", port: int = 0) -> int:
+        """Listen on a TCP port too; returns the port."""
+        listener = socket.create_server((host, port))
+        listening_on: int = listener.getsockname()[1]
+        await self._serve(listener)
+        return listening_on
+
+    def open_run(
+        self,
+        *,
+        run_id: str,
+        model: Model,
+        run: RunDirectory,
+        budget: Budget = Budget(),  # noqa: B008
+        on_change: Callable[[], None] | None = None,
+    ) -> Meter:
+        """Begin to meter a run. Raises InputError where its model or policy cannot be used."""
+        redactor = Redactor(key.get_secret_value() for key in model.api_keys)
+        upstream, prices = self._upstream(run_id, model, redactor)
+        meter = Meter(
+            run_id=run_id,
+            model=model,
+            run=run,
+            budget=budget,
+            upstream=upstream,
+            prices=prices,
+            redactor=redactor,
+            on_change=on_change,
+            on_close=self._forget,
+        )
+        self._meters[meter.token] = meter
+        return meter
+
+    def _upstream(self, run_id: str, model: Model, redactor: Redactor) -> tuple[Upstream, PriceList | None]:
+        if model.api_type is not ApiType.OPENAI_COMPLETIONS:
+            raise InputError(
+                f"{model.api_type} is not served by the gateway yet",
+                field=f"{model.name}.api_type",
+                remedy=f"Use an endpoint of the model that speaks {ApiType.OPENAI_COMPLETIONS}",
+            )
+        if not model.scripted:
+            return HttpUpstream(model, self._http, redactor), find_price(model)
+        policy = load_policy(model.policy)
+        price = model.price or policy.price
+        return ScriptedUpstream(policy, run_id), None if price is None else PriceList(price)
+
+    def _forget(self, meter: Meter) -> None:
+        self._meters.pop(meter.token, None)
+
+    def _http(self) -> httpx.AsyncClient:
+        if self._client is None:
+            limits = httpx.Limits(max_connections=None, max_keepalive_connections=64)
+            self._client = httpx.AsyncClient(timeout=TIMEOUT, limits=limits, follow_redirects=False)
+        return self._client
+
+    async def _serve(self, listener: socket.socket) -> None:
+        server = _Server(
+            uvicorn.Config(
+                self._app,
+                log_config=None,
+                access_log=False,
+                lifespan="off",
+                ws="none",
+                server_header=False,
+                date_header=False,
+                timeout_graceful_shutdown=2,
+            )
+        )
+        task = asyncio.create_task(server.serve([listener]))
+        self._servers.append((server, task))
+        ready = asyncio.create_task(server.ready.wait())
+        await asyncio.wait({task, ready}, return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            ready.cancel()
+            task.result()
+
+
+class _Server(uvicorn.Server):
+    """A uvicorn server that says when it listens, and leaves the process's signals alone."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ready = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.ready.set()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+class _CutConnections(logging.Filter):
+    """Keeps quiet about answers left without an end: that is how a broken upstream is passed on."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return record.msg != "ASGI callable returned without completing response."
+
+
+def _unix_socket(path: Path) -> socket.socket:
+    if len(os.fsencode(path)) > LONGEST_SOCKET_PATH:
+        raise InputError(
+            f"is longer than {LONGEST_SOCKET_PATH} bytes, which no unix socket may be",
+            file=path,
+            remedy="Choose a shorter directory",
+        )
+    listener = socket.socket(socket.AF_UNIX)
+    try:
+        if path.is_socket() and not _answers(path):
+            path.unlink()
+        listener.bind(str(path))
+        path.chmod(0o600)
+    except OSError as error:
+        listener.close()
+        raise InputError(
+            f"cannot be listened on ({error.strerror})",
+            file=path,
+            remedy="Choose another socket path, or end the gateway that uses it",
+        ) from None
+    return listener
+
+
+def _answers(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX) as probe:
+        try:
+            probe.connect(str(path))
+        except OSError:
+            return False
+        return True

@@ -1,0 +1,120 @@
+"""The other end: what answers a model call, an HTTP API or something that behaves like one."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Any, Protocol
+
+import httpx
+
+from clawbench.gateway.redaction import Redactor
+from clawbench.models import Model
+
+Headers = Sequence[tuple[str, str]]
+
+TIMEOUT = httpx.Timeout(connect=20, read=900, write=120, pool=None)
+"""A thinking model may be silent for minutes."""
+
+_HOP_BY_HOP = frozenset(
+    (
+        "connection",
+        "keep-alive",
+        "proxy-authenticate",
+        "proxy-authorization",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    )
+)
+_NOT_RETURNED = _HOP_BY_HOP | {"set-cookie"}
+_FORWARDED = frozenset(("accept", "user-agent", "openai-beta", "idempotency-key", "http-referer", "x-title"))
+_FORWARDED_PREFIXES = ("x-stainless-",)
+
+
+class UnreachableError(Exception):
+    """The upstream could not be reached, or broke off."""
+
+
+class Reply(Protocol):
+    """An answer that has begun."""
+
+    status: int
+    headers: Headers
+
+    def body(self) -> AsyncIterator[bytes]:
+        """The body as it arrives; raises UnreachableError where it breaks off."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class Upstream(Protocol):
+    """Answers the calls of one run."""
+
+    async def send(self, path: str, body: dict[str, Any], headers: Headers) -> Reply:
+        """Raises UnreachableError where no answer begins."""
+        ...
+
+
+class HttpUpstream:
+    """A model's HTTP API. The keys are used in turn and stay here."""
+
+    def __init__(self, model: Model, client: Callable[[], httpx.AsyncClient], redactor: Redactor) -> None:
+        self._base = httpx.URL(model.base_url)
+        self._keys = itertools.cycle([*model.api_keys] or [None])
+        self._client = client
+        self._redactor = redactor
+
+    async def send(self, path: str, body: dict[str, Any], headers: Headers) -> Reply:
+        url = self._base.copy_with(path=self._base.path.rstrip("/") + path)
+        outgoing = {name: value for name, value in headers if _goes_up(name)}
+        outgoing |= {"content-type": "application/json", "accept-encoding": "identity"}
+        if (key := next(self._keys)) is not None:
+            outgoing["authorization"] = f"Bearer {key.get_secret_value()}"
+        client = self._client()
+        request = client.build_request("POST", url, content=json.dumps(body).encode(), headers=outgoing)
+        try:
+            response = await client.send(request, stream=True)
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise UnreachableError(_describe(error, self._redactor)) from None
+        return HttpReply(response, self._redactor.fresh())
+
+
+class HttpReply:
+    """A response under way, keys masked, otherwise byte for byte."""
+
+    def __init__(self, response: httpx.Response, redactor: Redactor) -> None:
+        self._response, self._redactor = response, redactor
+        self.status = response.status_code
+        encoded = "content-encoding" in response.headers
+        dropped = _NOT_RETURNED | ({"content-encoding", "content-length"} if encoded else set())
+        self.headers: Headers = [
+            (name, redactor.text(value))
+            for name, value in response.headers.multi_items()
+            if name.lower() not in dropped
+        ]
+
+    async def body(self) -> AsyncIterator[bytes]:
+        try:
+            async for chunk in self._response.aiter_bytes():
+                if clean := self._redactor.feed(chunk):
+                    yield clean
+        except httpx.HTTPError as error:
+            raise UnreachableError(_describe(error, self._redactor)) from None
+        if rest := self._redactor.rest():
+            yield rest
+
+    async def close(self) -> None:
+        await self._response.aclose()
+
+
+def _goes_up(name: str) -> bool:
+    return name.lower() in _FORWARDED or name.lower().startswith(_FORWARDED_PREFIXES)
+
+
+def _describe(error: Exception, redactor: Redactor) -> str:
+    return redactor.text(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
