@@ -1,0 +1,112 @@
+"""The agent's workspace: the base commit and its past in a fresh repository, proved to hold no more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from clawbench.environments.repo.changes import changes_between
+from clawbench.environments.repo.git import GitError, Repository, create_bare, object_format
+from clawbench.environments.repo.proof import BRANCH, Proof, prove
+from clawbench.environments.repo.snapshot import take_snapshot
+from clawbench.errors import EnvironmentFailedError, InputError
+from clawbench.tasks import CodingTask
+
+_CONFIG = """\
+[core]
+\trepositoryformatversion = {version}
+\tfilemode = true
+\tbare = false
+\tlogallrefupdates = true
+{extensions}[user]
+\tname = Agent
+\temail = agent@localhost
+"""
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """A prepared repository. Only `path` may be mounted into a sandbox."""
+
+    path: Path
+    store: Path
+    """Our own bare repository, from which the agent's work is compared; the agent never sees it."""
+    base_commit: str
+    baseline: str
+    """Tree of the untouched checkout: where line-ending attributes are odd it is not the base's tree."""
+    test_files: frozenset[str]
+    """What the test patch touches: scoring replaces these files, so they are no part of a cleaned patch."""
+    proof: Proof
+
+
+async def prepare_workspace(task: CodingTask, source: Path, directory: Path) -> Workspace:
+    """Make `directory/workspace` at the base commit; refuses where the proof does not hold."""
+    path, store = directory / "workspace", directory / "store.git"
+    own = await create_bare(store, task.base_commit, borrow_from=source)
+    await _fill(Repository(source), path, task.base_commit)
+    proof = await prove(path, task.base_commit)
+    if not proof.holds:
+        found = "; ".join(proof.leaks[:5]) or f"{proof.objects} objects, {proof.reachable} reachable"
+        raise EnvironmentFailedError(
+            f"{task.id}: the workspace holds more or less than the base commit's past: {found}. "
+            "The run does not start; check the task's repository with `git fsck`"
+        )
+    baseline = await take_snapshot(store, path, task.base_commit)
+    tests = await paths_of_test_patch(own, task)
+    return Workspace(path, store, task.base_commit, baseline.tree, tests, proof)
+
+
+async def _fill(source: Repository, path: Path, base_commit: str) -> None:
+    path.mkdir(parents=True)
+    repository = Repository(path / ".git", path)
+    form = object_format(base_commit)
+    await repository.run("init", "-q", "--template=", f"--initial-branch={BRANCH}", f"--object-format={form}")
+    sha256 = form == "sha256"
+    extensions = "[extensions]\n\tobjectformat = sha256\n" if sha256 else ""
+    config = _CONFIG.format(version=1 if sha256 else 0, extensions=extensions)
+    (path / ".git" / "config").write_text(config, encoding="utf-8")
+    await source.pack_into(base_commit, repository)
+    refs = {f"refs/heads/{BRANCH}": base_commit, **await _past_tags(source, base_commit)}
+    commands = "".join(f"create {name} {identity}\n" for name, identity in refs.items())
+    await repository.run("update-ref", "--stdin", stdin=commands.encode(errors="surrogateescape"))
+    await repository.run("pack-refs", "--all")
+    await repository.run("read-tree", "-m", "-u", "HEAD")
+
+
+async def _past_tags(source: Repository, base_commit: str) -> dict[str, str]:
+    """Tags of commits that the base reaches, as plain names: a tag object is no part of that history."""
+    past = set((await source.line("rev-list", base_commit)).split())
+    listing = "--format=%(refname) %(objectname) %(*objectname)"
+    lines = (await source.run("for-each-ref", listing, "refs/tags")).splitlines()
+    rows = (line.decode(errors="surrogateescape").split(" ") for line in lines)
+    targets = {name: peeled or direct for name, direct, peeled in rows}
+    return {name: target for name, target in targets.items() if target in past}
+
+
+async def tree_with_tests(repository: Repository, task: CodingTask) -> str:
+    """The tree of the base commit with the test patch applied. Needs a repository with an index."""
+    await repository.run("read-tree", task.base_commit)
+    try:
+        if task.test_patch:
+            await apply_to_index(repository, task.test_patch.encode())
+    except GitError as error:
+        raise InputError(
+            f"does not apply to the base commit ({error.stderr})",
+            file=task.directory / "task.json",
+            field="test_patch",
+            remedy="Take it with `git diff --binary` against base_commit, with its last newline",
+        ) from None
+    return await repository.line("write-tree")
+
+
+async def apply_to_index(repository: Repository, patch: bytes) -> None:
+    await repository.run("apply", "--cached", "--whitespace=nowarn", "-", stdin=patch)
+
+
+async def paths_of_test_patch(own: Repository, task: CodingTask) -> frozenset[str]:
+    """Every path the test patch adds, changes or deletes."""
+    repository = Repository(own.git_dir, index=own.git_dir / "tests.index")
+    tree = await tree_with_tests(repository, task)
+    return frozenset(
+        change.path for change in await changes_between(own, f"{task.base_commit}^{{tree}}", tree)
+    )
