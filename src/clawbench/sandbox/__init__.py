@@ -1,5 +1,23 @@
 """Sandboxes: where a harness, a browser or a test runs with nothing in reach but what it was given."""
 
+from clawbench.sandbox.bridge import Bridge
+from clawbench.sandbox.bubblewrap import BubblewrapSandbox
+from clawbench.sandbox.guardian import Guardian
+from clawbench.sandbox.opening import PROVIDERS, open_sandbox
+from clawbench.sandbox.plain import PlainSandbox
 from clawbench.sandbox.protocol import Command, Ended, Limits, Mount, Process, Sandbox
 
-__all__ = ["Command", "Ended", "Limits", "Mount", "Process", "Sandbox"]
+__all__ = [
+    "PROVIDERS",
+    "Bridge",
+    "BubblewrapSandbox",
+    "Command",
+    "Ended",
+    "Guardian",
+    "Limits",
+    "Mount",
+    "PlainSandbox",
+    "Process",
+    "Sandbox",
+    "open_sandbox",
+]

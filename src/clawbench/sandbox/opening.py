@@ -1,0 +1,36 @@
+"""From a provider's name to a sandbox."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from clawbench.errors import InputError
+from clawbench.sandbox.bubblewrap import BubblewrapSandbox
+from clawbench.sandbox.guardian import Guardian
+from clawbench.sandbox.plain import PlainSandbox
+from clawbench.sandbox.protocol import Mount, Sandbox
+
+PROVIDERS = ("bwrap", "none")
+
+
+def open_sandbox(
+    provider: str,
+    *,
+    home: Path,
+    mounts: Sequence[Mount] = (),
+    hide: Sequence[Path] = (),
+    guardian: Guardian | None = None,
+    uid: int = 1000,
+    nested_userns: bool = False,
+) -> Sandbox:
+    """`home`: an empty private directory, removed by `close`; `hide`: host paths that no mount may show."""
+    if provider == "bwrap":
+        return BubblewrapSandbox(
+            home=home, mounts=mounts, hide=hide, guardian=guardian, uid=uid, nested_userns=nested_userns
+        )
+    if provider == "none":
+        return PlainSandbox(home=home, mounts=mounts, guardian=guardian)
+    raise InputError(
+        f"there is no sandbox provider {provider!r}", remedy=f"Choose one of: {', '.join(PROVIDERS)}."
+    )

@@ -1,0 +1,91 @@
+"""Steps of a start that all providers share."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+from collections.abc import Iterator, Mapping
+
+from clawbench.errors import SandboxError
+from clawbench.sandbox.handover import Handover, Job, open_output
+from clawbench.sandbox.process import TreeProcess
+from clawbench.sandbox.protocol import Command
+
+START_TIMEOUT_S = 30.0
+BARE = ("-I", "-S", "-E")
+"""Interpreter flags: no site packages, no user settings, no environment."""
+
+
+async def launch(
+    process: TreeProcess,
+    launcher: int,
+    handover: Handover,
+    command: Command,
+    env: Mapping[str, str],
+    home: str,
+) -> None:
+    """Turn the waiting launcher into the program; on any failure nothing of it is left."""
+    limits = command.limits
+    file_bytes = None if limits.file_mb is None else limits.file_mb * 1024 * 1024
+    job = Job(command.argv, env, command.cwd or home, list(command.listen.values()), file_bytes)
+    process.run(launcher, limits.time_s)
+    try:
+        with contextlib.ExitStack() as opened:
+            outputs = [open_output(path) for path in (command.stdout, command.stderr)]
+            for descriptor in outputs:
+                opened.callback(os.close, descriptor)
+            await handover.send(job, [*outputs, *command.keep_fds])
+        process.listeners = await handover.listeners(list(command.listen))
+    except BaseException:
+        await process.end()
+        raise
+
+
+@contextlib.contextmanager
+def killed_on_error(direct: subprocess.Popen[bytes]) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        direct.kill()
+        direct.wait()
+        raise
+
+
+class Complaints:
+    """What the sandbox maker and the launcher say on stderr before the program starts."""
+
+    def __init__(self, resources: contextlib.ExitStack) -> None:
+        self._read_end, self.write_end = resources.enter_context(pipe())
+        os.set_blocking(self._read_end, False)
+
+    def read(self) -> str:
+        with contextlib.suppress(BlockingIOError):
+            return os.read(self._read_end, 65536).decode(errors="replace").strip()
+        return ""
+
+
+@contextlib.contextmanager
+def pipe() -> Iterator[tuple[int, int]]:
+    read_end, write_end = os.pipe()
+    try:
+        yield read_end, write_end
+    finally:
+        os.close(read_end)
+        os.close(write_end)
+
+
+def in_memory(text: str, resources: contextlib.ExitStack) -> int:
+    """A descriptor of an anonymous file that holds `text`, to be read from its beginning."""
+    descriptor = os.memfd_create("clawbench")
+    resources.callback(os.close, descriptor)
+    os.write(descriptor, text.encode())
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
+
+
+def start_timed_out(command: Command) -> SandboxError:
+    return SandboxError(
+        f"{command.argv[0]!r} did not start in its sandbox within {START_TIMEOUT_S:.0f} s. "
+        "The machine is overloaded or a mounted path hangs: try again with fewer runs at once."
+    )
