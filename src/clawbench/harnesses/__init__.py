@@ -1,1 +1,28 @@
+"""Harnesses: the adapter protocol, the registry, and one module per agent program."""
 
+from clawbench.harnesses.protocol import (
+    CDP,
+    CDP_PORT,
+    GATEWAY,
+    GATEWAY_PORT,
+    Agent,
+    AgentResult,
+    Harness,
+    RunContext,
+    Services,
+)
+from clawbench.harnesses.registry import get_harness, harness_names
+
+__all__ = [
+    "CDP",
+    "CDP_PORT",
+    "GATEWAY",
+    "GATEWAY_PORT",
+    "Agent",
+    "AgentResult",
+    "Harness",
+    "RunContext",
+    "Services",
+    "get_harness",
+    "harness_names",
+]
