@@ -12,7 +12,7 @@ from rich.table import Table
 from clawbench.cli.choices import MODELS_HELP, find_models
 from clawbench.cli.console import out, print_json
 from clawbench.errors import InputError
-from clawbench.gateway import known_price, probe_model
+from clawbench.gateway import find_price, probe_model
 from clawbench.models import Model
 
 app = typer.Typer(no_args_is_help=True, help="List the models of models.yaml and check that they answer.")
@@ -37,11 +37,11 @@ def list_models(models: ModelsFile = None, as_json: Json = False) -> None:
 
 
 def _row(model: Model) -> dict[str, Any]:
-    price = known_price(model)
+    prices = find_price(model)
     return {
         **model.settings(),
         "keys": len(model.api_keys),
-        "price": price.model_dump() if price else None,
+        "price": prices.base.model_dump() if prices else None,
         "scripted": model.scripted,
     }
 

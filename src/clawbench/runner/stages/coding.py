@@ -39,7 +39,9 @@ class CodingStage:
         self._raised = time.monotonic()
 
     async def stop_signal(self) -> Stop:
-        return await asyncio.get_running_loop().create_future()
+        """A repository ends nothing by itself."""
+        never: asyncio.Future[Stop] = asyncio.get_running_loop().create_future()
+        return await never
 
     def last_activity(self) -> float:
         return self._raised
@@ -52,7 +54,7 @@ class CodingStage:
         return stop
 
     async def score(self, record: RunRecord) -> Score:
-        assert self._patch is not None
+        assert self._patch is not None, "scored before the patch was taken"
         assert self._source is not None
         record.notices = [
             *record.notices,

@@ -17,10 +17,16 @@ WORKSPACE = "/workspace"
 class Stage(Protocol):
     """Raised, watched, taken down and scored by the runner."""
 
-    prompt: str
-    mounts: Sequence[Mount]
-    sockets: Mapping[str, Path]
-    """Services beside the gateway: name -> unix socket."""
+    @property
+    def prompt(self) -> str: ...
+
+    @property
+    def mounts(self) -> Sequence[Mount]: ...
+
+    @property
+    def sockets(self) -> Mapping[str, Path]:
+        """Services beside the gateway: name -> unix socket."""
+        ...
 
     async def up(self) -> None:
         """Make the environment ready; raises EnvironmentFailedError if it cannot be."""
