@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,10 +23,10 @@ DEV_LOCK = "requirements-dev.lock"
 
 
 def main(lock: str) -> int:
-    if is_current(lock):
+    if runs_in_venv() and is_filled(lock):
         return 0
     with only_one():
-        if is_current(lock):  # another start did it while this one waited
+        if venv_runs("import clawbench") and is_filled(lock):  # another start did it while this one waited
             return 0
         try:
             install(lock)
@@ -35,11 +36,22 @@ def main(lock: str) -> int:
     return 0
 
 
-def is_current(lock: str) -> bool:
-    """Whether .venv works and was filled from this lock, or from the development lock, a superset."""
-    if Path(sys.prefix) != VENV or not find_spec("clawbench") or not (VENV / "bin/clawbench").exists():
-        return False
-    return any(stamp(name) == fingerprint(name) for name in (lock, DEV_LOCK))
+def runs_in_venv() -> bool:
+    """The usual case, settled without starting another Python."""
+    return Path(sys.prefix) == VENV and find_spec("clawbench") is not None
+
+
+def venv_runs(code: str) -> bool:
+    with contextlib.suppress(OSError):
+        command = [VENV / "bin/python", "-I", "-c", code]
+        return subprocess.run(command, stderr=subprocess.DEVNULL, check=False).returncode == 0
+    return False
+
+
+def is_filled(lock: str) -> bool:
+    """Whether .venv was filled from this lock, or from the development lock, which holds all of it."""
+    stamped = any(stamp(name) == fingerprint(name) for name in (lock, DEV_LOCK))
+    return stamped and (VENV / "bin/clawbench").exists()
 
 
 def stamp(lock: str) -> str | None:
@@ -82,19 +94,12 @@ def install(lock: str) -> None:
 
 
 def fill(uv: str, lock: str) -> None:
-    if not has_new_python(VENV):
+    if not venv_runs("import sys; sys.exit(sys.version_info < (3, 11))"):
         remove(VENV)
         run(uv, "venv", "-q", "--python", base_python(), VENV)
     into = ("-q", "--python", VENV / "bin/python")
     run(uv, "pip", "sync", *into, "--require-hashes", "--compile-bytecode", ROOT / lock)
     run(uv, "pip", "install", *into, "--no-deps", "--build-constraints", TOOLS_LOCK, "--editable", ROOT)
-
-
-def has_new_python(venv: Path) -> bool:
-    with contextlib.suppress(OSError, subprocess.CalledProcessError):
-        run(venv / "bin/python", "-c", "import sys; sys.exit(sys.version_info < (3, 11))")
-        return True
-    return False
 
 
 def base_python() -> str:
@@ -132,8 +137,17 @@ def adopt_pip_settings() -> None:
         if pip_name in settings:
             settings.setdefault(uv_name, settings[pip_name])
     cache = Path(settings.get("XDG_CACHE_HOME") or Path(settings.get("HOME", "/nonexistent")) / ".cache")
-    if not os.access(next(path for path in (cache, *cache.parents) if path.exists()), os.W_OK):
+    if not can_write(cache / "uv"):
         settings.setdefault("UV_CACHE_DIR", str(STATE / "uv"))
+
+
+def can_write(directory: Path) -> bool:
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=directory):
+            return True
+    except OSError:
+        return False
 
 
 def remove(directory: Path) -> None:

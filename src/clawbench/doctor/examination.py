@@ -26,7 +26,13 @@ def require(*needed_for: str) -> None:
     if not missing:
         return
     part, finding = missing[0]
-    remedy = f"{finding.detail[:1].upper()}{finding.detail[1:]}. {finding.remedy}"
+    remedy = f"{finding.detail[:1].upper()}{finding.detail[1:]}. {_what_to_do(part, finding)}"
     if others := ", ".join(other.name for other, _ in missing[1:]):
         remedy += f". Also missing: {others}; `clawbench doctor` tells more"
     raise MissingPartError(part.name, part.why, remedy)
+
+
+def _what_to_do(part: Part, finding: Finding) -> str:
+    if not finding.installing_helps:
+        return finding.remedy
+    return f"Run {'`clawbench doctor --fix`, or: ' if part.required else ''}{finding.remedy}"
