@@ -1,0 +1,1 @@
+document.getElementById('number').textContent = location.pathname.split('/').pop();
