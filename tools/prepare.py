@@ -43,7 +43,7 @@ def runs_in_venv() -> bool:
 
 def venv_runs(code: str) -> bool:
     with contextlib.suppress(OSError):
-        command = [VENV / "bin/python", "-I", "-c", code]
+        command = (str(VENV / "bin/python"), "-I", "-c", code)
         return subprocess.run(command, stderr=subprocess.DEVNULL, check=False).returncode == 0
     return False
 
