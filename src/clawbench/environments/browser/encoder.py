@@ -23,7 +23,7 @@ PIPE_SIZE = 1 << 20
 END_WITHIN_S = 20.0
 
 
-class EncoderDied(Exception):  # noqa: N818 - it says what happened
+class EncoderDied(Exception):
     """ffmpeg ended before it was told to."""
 
 

@@ -1,14 +1,15 @@
 """Writing an MP4 file that plays at every moment of its life.
 
-While recording, each frame is appended as a fragment of its own: a crash loses nothing that was appended. `finish`
-then adds an ordinary index at the end and turns all fragments into the payload of one `mdat` box by rewriting 16
-bytes, so that every player can seek and knows the duration.
+While recording, each frame is appended as a fragment of its own: a crash loses nothing that was appended.
+`finish` then adds an ordinary index at the end and turns all fragments into the payload of one `mdat` box by
+rewriting 16 bytes, so that every player can seek and knows the duration.
 """
 
 from __future__ import annotations
 
 import os
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -169,5 +170,5 @@ def sample_tables(samples: list[Sample], duration: int) -> list[bytes]:
     ]
 
 
-def _table(kind: bytes, layout: str, rows: list[tuple[int, ...]]) -> bytes:
+def _table(kind: bytes, layout: str, rows: Sequence[tuple[int, ...]]) -> bytes:
     return full_box(kind, 0, 0, struct.pack(">I", len(rows)), *(struct.pack(layout, *row) for row in rows))

@@ -1,4 +1,4 @@
-"""PNG files of a screen, made band by band: what did not change since the last picture is not packed again. Pure."""
+"""PNG files of a screen, made band by band: what did not change is not packed again. Pure."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class PngEncoder:
         self._bands: list[Band] = []
 
     def encode(self, frame: bytes) -> bytes:
-        known = self._bands or [None] * -(-self._height // BAND_ROWS)
+        known: list[Band | None] = [*self._bands] or [None] * -(-self._height // BAND_ROWS)
         bands = [
             self._pack(frame, top) if band is None or self._changed(frame, top) else band
             for band, top in zip(known, range(0, self._height, BAND_ROWS), strict=True)

@@ -1,0 +1,196 @@
+"""The recorder: what happens in the browser, written down as it happens."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+from clawbench.environments.browser.cdp import CdpConnection
+from clawbench.environments.browser.recorder.actions import (
+    TEXT_LENGTH,
+    VALUE_LENGTH,
+    Timeline,
+    action_line,
+    with_inner_target,
+)
+from clawbench.environments.browser.recorder.requests import RequestLog
+from clawbench.environments.browser.recorder.screenshots import Screenshots
+from clawbench.environments.browser.recorder.shadow import STATE, look_inside
+from clawbench.environments.browser.recorder.targets import WITH_DOCUMENTS, Targets
+from clawbench.environments.browser.screen import Screen
+from clawbench.results import JsonLines, RunDirectory
+
+WORLD = "clawbench-recorder"
+"""Name of the isolated world in which the injected script lives."""
+BINDING = "clawbenchRecorderReport"
+"""The function, in that world only, through which the script reports."""
+PROBE = "probe"
+LIMITS = {"text": TEXT_LENGTH, "value": VALUE_LENGTH, "scrollMs": 100, "examineMs": 30}
+HOLD_AT_MOST_S = 0.3
+"""A line waits no longer than this for what is inside a closed shadow root."""
+
+
+@dataclass
+class Pending:
+    """An event in its place in the order, perhaps waiting for its true target."""
+
+    seen: dict[str, Any]
+    timestamp: int
+    frame: str | None
+    screenshot: str
+    held: bool = False
+
+
+class Recorder:
+    """Writes actions.jsonl, requests.jsonl and the screenshots of one session."""
+
+    def __init__(
+        self,
+        cdp: CdpConnection,
+        run: RunDirectory,
+        screen: Screen,
+        *,
+        record_passwords: bool,
+        on_progress: Callable[[int, int], None],
+    ) -> None:
+        self.actions = 0
+        self._cdp = cdp
+        self._record_passwords, self._on_progress = record_passwords, on_progress
+        self._loop = asyncio.get_running_loop()
+        self._lines = JsonLines(run.actions)
+        self._requests = RequestLog(cdp, JsonLines(run.requests), self._progress)
+        self._screenshots = Screenshots(screen, run.screenshots)
+        self._timeline = Timeline()
+        self._targets = Targets(cdp, self._prepare)
+        self._frames: dict[tuple[str | None, int], str] = {}
+        self._order: deque[Pending] = deque()
+        self._looking: set[asyncio.Task[None]] = set()
+        self._closed = False
+        self._unsubscribe: list[Callable[[], None]] = []
+
+    @property
+    def requests(self) -> int:
+        return self._requests.count
+
+    @property
+    def problems(self) -> list[str]:
+        """What could not be kept, in words."""
+        return list(self._screenshots.problems)
+
+    async def start(self) -> None:
+        """Record from now on, in everything that is open and that will be."""
+        handlers = {
+            "Runtime.bindingCalled": self._reported,
+            "Runtime.executionContextCreated": self._context_created,
+            "Network.requestWillBeSent": self._requests.sent,
+            "Network.webSocketCreated": self._requests.socket_created,
+            "Network.webSocketWillSendHandshakeRequest": self._requests.socket_handshake,
+        }
+        self._unsubscribe = [self._cdp.on(method, handler) for method, handler in handlers.items()]
+        await self._targets.start()
+
+    def on_paused(self, params: dict[str, Any]) -> None:
+        """Tell the recorder of a Fetch.requestPaused event, before the request is decided."""
+        if not self._closed:
+            self._requests.paused(params)
+
+    async def close(self) -> None:
+        """Take in no more; return when all lines and screenshots are on disk."""
+        if self._closed:
+            return
+        self._closed = True
+        for unsubscribe in self._unsubscribe:
+            unsubscribe()
+        if self._looking:
+            await asyncio.wait(self._looking, timeout=HOLD_AT_MOST_S)
+        for task in self._looking:
+            task.cancel()
+        for pending in self._order:
+            pending.held = False
+        self._write_ready()
+        self._lines.close()
+        await self._requests.close()
+        await self._screenshots.close()
+
+    # -- targets ---------------------------------------------------------------------------------
+
+    def _prepare(self, session: str, kind: str) -> None:
+        self._cdp.notify("Network.enable", {}, session)
+        if kind not in WITH_DOCUMENTS:
+            return
+        self._cdp.notify("Page.enable", {}, session)
+        self._cdp.notify("Runtime.enable", {}, session)
+        self._cdp.notify("Runtime.addBinding", {"name": BINDING, "executionContextName": WORLD}, session)
+        script = {"source": injected_script(), "worldName": WORLD, "runImmediately": True}
+        self._cdp.notify("Page.addScriptToEvaluateOnNewDocument", script, session)
+
+    def _context_created(self, params: dict[str, Any], session: str | None) -> None:
+        context = params["context"]
+        if context["name"] == WORLD:
+            self._frames[session, context["id"]] = context.get("auxData", {}).get("frameId")
+
+    # -- actions ---------------------------------------------------------------------------------
+
+    def _reported(self, params: dict[str, Any], session: str | None) -> None:
+        if params["name"] != BINDING:
+            return
+        context = params["executionContextId"]
+        seen = json.loads(params["payload"])
+        held = seen.pop("held", None)
+        if seen["type"] == PROBE:
+            self._look(None, session, context, held)
+            return
+        timestamp = self._timeline.place(seen["time"], time.time() * 1000)
+        screenshot = self._screenshots.take(timestamp)
+        pending = Pending(seen, timestamp, self._frames.get((session, context)), screenshot, held is not None)
+        self._order.append(pending)
+        if held is not None:
+            self._look(pending, session, context, held)
+        self._write_ready()
+
+    def _look(self, pending: Pending | None, session: str | None, context: int, held: float) -> None:
+        task = self._loop.create_task(self._find_target(pending, session, context, held))
+        self._looking.add(task)
+        task.add_done_callback(self._looking.discard)
+
+    async def _find_target(
+        self, pending: Pending | None, session: str | None, context: int, held: float
+    ) -> None:
+        question = asyncio.ensure_future(look_inside(self._cdp, session, context, held))
+        await asyncio.wait([question], timeout=HOLD_AT_MOST_S)
+        if pending is not None:
+            pending.seen = with_inner_target(pending.seen, question.result() if question.done() else None)
+            pending.held = False
+            self._write_ready()
+        await question
+
+    def _write_ready(self) -> None:
+        """Write lines in the order of events, up to the first that still waits."""
+        while self._order and not self._order[0].held:
+            pending = self._order.popleft()
+            self.actions += 1
+            self._lines.append(
+                action_line(
+                    pending.seen,
+                    timestamp=pending.timestamp,
+                    frame=pending.frame,
+                    screenshot=pending.screenshot,
+                    show_secrets=self._record_passwords,
+                )
+            )
+            self._progress()
+
+    def _progress(self) -> None:
+        self._on_progress(self.actions, self.requests)
+
+
+def injected_script() -> str:
+    """The script for every document, with its names and limits filled in."""
+    source = resources.files(__package__).joinpath("recorder.js").read_text(encoding="utf-8")
+    return f"({source.strip()})({json.dumps(BINDING)}, {json.dumps(STATE)}, {json.dumps(LIMITS)})"

@@ -1,0 +1,188 @@
+"""requests.jsonl: one line for every request the browser sends, from whichever source tells most about it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from clawbench.environments.browser.cdp import CdpConnection, CdpError
+from clawbench.environments.browser.gate.bodies import query_params, read_body
+from clawbench.results import JsonLines
+
+RECORDED_SCHEMES = ("http:", "https:", "ws:", "wss:")
+MOST_REMEMBERED = 10_000
+BODY_WITHIN_S = 2.0
+"""How long a request waits for the paused event that carries its whole body."""
+LARGE_BODY = 256 * 1024
+FETCH = "fetch"
+
+
+@dataclass
+class Hop:
+    """One request, or one leg of a redirected one, and who has told of it."""
+
+    url: str
+    method: str
+    sources: set[str]
+    waiting: asyncio.TimerHandle | None = None
+    """Runs while a body is still to come."""
+    entry: dict[str, Any] = field(default_factory=dict)
+
+
+class RequestLog:
+    """Joins two sources by the request id: paused requests (with exact bodies) and network events."""
+
+    def __init__(self, cdp: CdpConnection, lines: JsonLines, on_line: Callable[[], None]) -> None:
+        self.count = 0
+        self._cdp, self._lines, self._on_line = cdp, lines, on_line
+        self._loop = asyncio.get_running_loop()
+        self._hops: OrderedDict[str, list[Hop]] = OrderedDict()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._sockets: dict[str, str] = {}
+
+    def paused(self, params: dict[str, Any]) -> None:
+        """A Fetch.requestPaused event of the request stage."""
+        if "responseStatusCode" in params or "responseErrorReason" in params:
+            return
+        request = params["request"]
+        key = params.get("networkId") or f"{FETCH}:{params['requestId']}"
+        hop, new = self._hop(key, request, FETCH)
+        if hop is None:
+            return
+        if new:
+            hop.entry = _entry(
+                key, request, params.get("resourceType", "Other"), params.get("frameId"), time.time()
+            )
+        elif hop.waiting is None:
+            return
+        else:
+            hop.waiting.cancel()
+            hop.waiting = None
+        self._write_with_body(hop, request)
+
+    def sent(self, params: dict[str, Any], session: str | None) -> None:
+        """A Network.requestWillBeSent event."""
+        request = params["request"]
+        hop, new = self._hop(params["requestId"], request, session or "")
+        if hop is None or not new:
+            return
+        hop.entry = _entry(
+            params["requestId"],
+            request,
+            params.get("type", "Other"),
+            params.get("frameId"),
+            params.get("wallTime") or time.time(),
+        )
+        if _has_whole_body(request):
+            self._write_with_body(hop, request)
+        else:
+            hop.waiting = self._loop.call_later(
+                BODY_WITHIN_S, self._ask_for_body, hop, params["requestId"], request, session
+            )
+
+    def socket_created(self, params: dict[str, Any], session: str | None) -> None:
+        self._sockets[params["requestId"]] = params["url"]
+
+    def socket_handshake(self, params: dict[str, Any], session: str | None) -> None:
+        """A WebSocket's opening request; it passes by the Fetch domain."""
+        url = self._sockets.pop(params["requestId"], None)
+        if url is None:
+            return
+        request = {"url": url, "method": "GET", "headers": params["request"].get("headers", {})}
+        self._write(
+            _entry(params["requestId"], request, "WebSocket", None, params.get("wallTime") or time.time())
+        )
+
+    async def close(self) -> None:
+        """Write what still waits for its body."""
+        for hops in self._hops.values():
+            for hop in hops:
+                if hop.waiting is not None:
+                    hop.waiting.cancel()
+                    hop.waiting = None
+                    self._write(hop.entry)
+        await asyncio.gather(*self._tasks)
+        self._lines.close()
+
+    def _hop(self, key: str, request: dict[str, Any], source: str) -> tuple[Hop | None, bool]:
+        """The hop this event tells of, and whether it is the first to do so; None: not recorded."""
+        url, method = request["url"], request["method"]
+        if not url.startswith(RECORDED_SCHEMES):
+            return None, False
+        hops = self._hops.setdefault(key, [])
+        for hop in hops:
+            if (hop.url, hop.method) == (url, method) and source not in hop.sources:
+                hop.sources.add(source)
+                return hop, False
+        hops.append(Hop(url, method, {source}))
+        while len(self._hops) > MOST_REMEMBERED:
+            self._hops.popitem(last=False)
+        return hops[-1], True
+
+    def _ask_for_body(self, hop: Hop, request_id: str, request: dict[str, Any], session: str | None) -> None:
+        hop.waiting = None
+        self._start(self._fetch_body(hop, request_id, request, session))
+
+    async def _fetch_body(
+        self, hop: Hop, request_id: str, request: dict[str, Any], session: str | None
+    ) -> None:
+        try:
+            answer = await self._cdp.send(
+                "Network.getRequestPostData", {"requestId": request_id}, session, 5.0
+            )
+            request = {**request, "postData": answer["postData"], "postDataEntries": None}
+        except CdpError:
+            pass
+        self._write(hop.entry | {"body": read_body(request).value})
+
+    def _write_with_body(self, hop: Hop, request: dict[str, Any]) -> None:
+        if _body_size(request) < LARGE_BODY:
+            self._write(hop.entry | {"body": read_body(request).value})
+        else:
+            self._start(self._parse_and_write(hop.entry, request))
+
+    async def _parse_and_write(self, entry: dict[str, Any], request: dict[str, Any]) -> None:
+        body = await asyncio.to_thread(read_body, request)
+        self._write(entry | {"body": body.value})
+
+    def _start(self, coroutine: Any) -> None:
+        task = self._loop.create_task(coroutine)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _write(self, entry: dict[str, Any]) -> None:
+        self.count += 1
+        self._lines.append(entry)
+        self._on_line()
+
+
+def _entry(
+    request_id: str, request: dict[str, Any], resource_type: str, frame: str | None, timestamp: float
+) -> dict[str, Any]:
+    return {
+        "timestamp": timestamp,
+        "url": request["url"],
+        "method": request["method"],
+        "headers": request.get("headers", {}),
+        "body": None,
+        "query_params": query_params(request["url"]),
+        "resource_type": resource_type,
+        "id": request_id,
+        "frame": frame or None,
+    }
+
+
+def _has_whole_body(request: dict[str, Any]) -> bool:
+    if not request.get("hasPostData"):
+        return True
+    if entries := request.get("postDataEntries"):
+        return all(entry.get("bytes") for entry in entries)
+    return "postData" in request
+
+
+def _body_size(request: dict[str, Any]) -> int:
+    return sum(len(entry.get("bytes") or "") for entry in request.get("postDataEntries") or ())
