@@ -1,0 +1,18 @@
+"""Runs the command as a user does."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+
+def clawbench(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "clawbench", *arguments],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+        timeout=60,
+        check=False,
+    )

@@ -1,0 +1,129 @@
+"""What a user sees when something given cannot be used: one message, exit code 2, nothing started."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.command import clawbench
+
+WEB: dict[str, Any] = {
+    "instruction": "Buy tea",
+    "eval_schema": {"url_pattern": "orders$", "method": "POST"},
+    "time_limit": 1,
+    "site": "teahouse",
+}
+
+
+def refused(result: subprocess.CompletedProcess[str], *words: str) -> None:
+    assert result.returncode == 2, result
+    assert "Traceback" not in result.stderr
+    message = result.stderr.strip()
+    assert message.count("error:") == 1
+    for word in words:
+        assert word in message, message
+
+
+def task(tmp_path: Path, **changes: Any) -> str:
+    directory = tmp_path / "suite" / "task"
+    directory.mkdir(parents=True)
+    (directory / "task.json").write_text(json.dumps({**WEB, **changes}))
+    return str(directory)
+
+
+def run(tmp_path: Path, reference: str, *more: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    result = clawbench("run", reference, "--output", str(tmp_path / "runs"), *more, **environment)
+    assert not list(tmp_path.glob("runs/*")), "nothing may have started"
+    return result
+
+
+def test_a_bad_regex(tmp_path: Path) -> None:
+    reference = task(tmp_path, eval_schema={"url_pattern": "orders(", "method": "POST"})
+    refused(
+        run(tmp_path, reference, "--model", "scripted:x"), "task.json", "eval_schema.url_pattern", "Correct"
+    )
+
+
+def test_a_missing_field(tmp_path: Path) -> None:
+    directory = Path(task(tmp_path))
+    (directory / "task.json").write_text(json.dumps({k: v for k, v in WEB.items() if k != "time_limit"}))
+    refused(run(tmp_path, str(directory), "--model", "scripted:x"), "task.json", "time_limit", "is missing")
+
+
+def test_a_path_that_escapes_its_directory(tmp_path: Path) -> None:
+    reference = task(tmp_path, extra_info=[{"path": "../../x", "description": "d"}])
+    refused(
+        run(tmp_path, reference, "--model", "scripted:x"), "extra_info.0.path", "leaves the task's directory"
+    )
+
+
+def test_an_unknown_api_type(tmp_path: Path) -> None:
+    models = tmp_path / "models.yaml"
+    models.write_text("m: {base_url: https://x.example, api_type: carrier-pigeon, api_key: k}")
+    result = run(tmp_path, task(tmp_path), "--model", "m", "--models", str(models))
+    refused(result, str(models), "m.api_type", "openai-completions")
+
+
+def test_a_model_without_a_key(tmp_path: Path) -> None:
+    models = tmp_path / "models.yaml"
+    models.write_text("m: {base_url: https://x.example, api_type: openai-completions}")
+    result = run(tmp_path, task(tmp_path), "--model", "m", "--models", str(models))
+    refused(result, str(models), "m.api_key", "is missing")
+
+
+def test_a_missing_browser(tmp_path: Path) -> None:
+    policy = tmp_path / "p.yaml"
+    policy.write_text("description: d\nrules: [{when: {turn: 0}, text: hello}]\n")
+    result = run(
+        tmp_path,
+        task(tmp_path),
+        "--model",
+        f"scripted:{policy}",
+        CLAWBENCH_BROWSER=str(tmp_path / "no-such-browser"),
+    )
+    refused(result, "no-such-browser", "CLAWBENCH_BROWSER")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["run", "no-such-task", "--model", "m"], ["no-such-task", "tasks list"]),
+        (["run", "TASK", "--model", "scripted:nowhere"], ["nowhere"]),
+        (["run", "TASK", "--model", "m", "--models", "/nowhere.yaml"], ["/nowhere.yaml"]),
+        (["run", "TASK", "--model", "scripted:POLICY", "--harness", "no-such"], ["no-such", "reference"]),
+        (["run", "TASK", "--model", "scripted:POLICY", "--sandbox", "jail"], ["--sandbox", "bwrap"]),
+        (["tasks", "list", "--suite", "no-such"], ["--suite", "demo"]),
+        (["models", "list", "--models", "/nowhere.yaml"], ["/nowhere.yaml"]),
+    ],
+)
+def test_what_cannot_be_found_is_named(tmp_path: Path, arguments: list[str], words: list[str]) -> None:
+    policy = tmp_path / "p.yaml"
+    policy.write_text("description: d\nrules: [{when: {turn: 0}, text: hello}]\n")
+    known = {"TASK": task(tmp_path), "scripted:POLICY": f"scripted:{policy}"}
+    refused(clawbench(*(known.get(a, a) for a in arguments)), *words)
+
+
+def test_validate_names_every_broken_task_and_counts(tmp_path: Path) -> None:
+    for name, content in {"a": WEB, "b": {}, "c": {**WEB, "time_limit": -1}}.items():
+        (tmp_path / "s" / name).mkdir(parents=True)
+        (tmp_path / "s" / name / "task.json").write_text(json.dumps(content))
+    result = clawbench("tasks", "validate", str(tmp_path / "s"))
+    assert result.returncode == 2
+    assert "1 valid, 2 broken" in result.stdout
+    assert str(tmp_path / "s" / "b" / "task.json") in result.stderr
+    assert "time_limit" in result.stderr
+
+
+def test_an_output_that_cannot_be_written(tmp_path: Path) -> None:
+    blocker = tmp_path / "file"
+    blocker.write_text("")
+    policy = tmp_path / "p.yaml"
+    policy.write_text("description: d\nrules: [{when: {turn: 0}, text: hello}]\n")
+    result = clawbench(
+        "run", task(tmp_path), "--model", f"scripted:{policy}", "--output", str(blocker / "runs")
+    )
+    refused(result, "--output", str(blocker))
