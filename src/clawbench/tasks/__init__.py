@@ -21,6 +21,7 @@ from clawbench.tasks.model import (
     Task,
     WebTask,
 )
+from clawbench.tasks.prompts import coding_prompt, web_prompt
 from clawbench.tasks.schema import task_schema
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "RepoSource",
     "Task",
     "WebTask",
+    "coding_prompt",
     "content_hash",
     "find_task",
     "first_problem",
@@ -42,4 +44,5 @@ __all__ = [
     "load_task",
     "suites",
     "task_schema",
+    "web_prompt",
 ]

@@ -1,0 +1,59 @@
+"""How the tests stand before any fix: measured once per task and kept, so that a broken task is not blamed
+on an agent."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from clawbench.results import now, write_json
+from clawbench.scoring import unittest_program
+from clawbench.scoring.testreport import Outcome
+from clawbench.scoring.testrun import TestRun
+from clawbench.tasks import CodingTask, content_hash
+
+
+@dataclass(frozen=True)
+class Before:
+    """The tests' outcomes on the base commit with the test patch."""
+
+    outcomes: dict[str, Outcome]
+    measured_at: str
+    cached: bool = False
+
+    def problem(self, task: CodingTask) -> str | None:
+        """What is wrong with the task; None where the tests can decide."""
+        solved = [test for test in task.fail_to_pass if self.outcomes[test].passed]
+        broken = [test for test in task.pass_to_pass if not self.outcomes[test].passed]
+        if solved:
+            return f"pass without any fix: {', '.join(solved[:5])}"
+        return f"should pass without a fix but do not: {', '.join(broken[:5])}" if broken else None
+
+
+def measured(run: TestRun) -> Before:
+    return Before(dict(run.outcomes), now())
+
+
+def load_before(task: CodingTask, cache: Path | None) -> Before | None:
+    if cache is None or not (file := _file(task, cache)).is_file():
+        return None
+    kept = json.loads(file.read_bytes())
+    outcomes = {test: Outcome(**outcome) for test, outcome in kept["outcomes"].items()}
+    return Before(outcomes, kept["measured_at"], cached=True)
+
+
+def keep_before(task: CodingTask, before: Before, cache: Path | None) -> None:
+    if cache is not None and before.problem(task) is None:
+        file = _file(task, cache)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        outcomes = {test: asdict(outcome) for test, outcome in before.outcomes.items()}
+        write_json(file, {"task": task.id, "measured_at": before.measured_at, "outcomes": outcomes})
+
+
+def _file(task: CodingTask, cache: Path) -> Path:
+    runner = hashlib.sha256(Path(unittest_program.__file__).read_bytes()).hexdigest()
+    key = "\n".join((content_hash(task), runner, platform.python_version()))
+    return cache / "before" / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.json"

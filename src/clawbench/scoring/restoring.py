@@ -1,0 +1,54 @@
+"""Which of a patch's changes do not count because they change the tests instead of the code. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from pathlib import PurePosixPath
+
+_TEST_DIRECTORIES = frozenset(("test", "tests", "testing", "spec", "specs", "__tests__"))
+_RUNNER_FILES = frozenset(
+    ("conftest.py", "pytest.ini", ".pytest.ini", "tox.ini", "sitecustomize.py", "usercustomize.py")
+)
+
+
+def file_of_test(test_id: str, files: Collection[str]) -> str | None:
+    """The file a test id lives in: `path::name` of pytest, or a dotted name of unittest."""
+    path = test_id.split("::", 1)[0]
+    if path in files:
+        return path
+    parts = test_id.split(".")
+    candidates = ("/".join(parts[:length]) + ".py" for length in range(len(parts), 0, -1))
+    return next((candidate for candidate in candidates if candidate in files), None)
+
+
+def deciding_files(
+    test_ids: Iterable[str], test_patch_files: Iterable[str], files: Collection[str]
+) -> frozenset[str]:
+    """Every file that has a say: those of the test patch and those that the tests live in."""
+    homes = (file_of_test(test_id, files) for test_id in test_ids)
+    return frozenset(test_patch_files) | {home for home in homes if home is not None}
+
+
+def reason_to_restore(path: str, deciding: Collection[str]) -> str | None:
+    """Why this path is put back to what base commit and test patch say; None where the patch counts."""
+    if path in deciding:
+        return "decides the score"
+    if any(other.startswith(f"{path}/") or path.startswith(f"{other}/") for other in deciding):
+        return "is in the way of a file that decides the score"
+    name = PurePosixPath(path).name
+    if name in _RUNNER_FILES or name.endswith(".pth"):
+        return "configures the test runner"
+    if any(str(parent) in _test_directories(deciding) for parent in PurePosixPath(path).parents):
+        return "lies beside the tests that decide the score"
+    return None
+
+
+def _test_directories(deciding: Collection[str]) -> frozenset[str]:
+    """The nearest directory around each deciding file that is there for tests."""
+    found = (
+        next(
+            (str(parent) for parent in PurePosixPath(file).parents if parent.name in _TEST_DIRECTORIES), None
+        )
+        for file in deciding
+    )
+    return frozenset(directory for directory in found if directory is not None)
