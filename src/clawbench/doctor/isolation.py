@@ -13,6 +13,7 @@ from clawbench.doctor.system import as_typed_by_user, is_root, not_there
 BWRAP_PACKAGES = ("bubblewrap",)
 ENGINE_PACKAGES = ("docker.io",)
 _APPARMOR = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
+_CGROUPS = Path("/sys/fs/cgroup")
 _SYSCTLS = {
     Path("/proc/sys/kernel/unprivileged_userns_clone"): "kernel.unprivileged_userns_clone=1",
     Path("/proc/sys/user/max_user_namespaces"): "user.max_user_namespaces=15000",
@@ -20,6 +21,10 @@ _SYSCTLS = {
 _ALLOW_BWRAP = (
     r'printf "abi <abi/4.0>,\nprofile bwrap /usr/bin/bwrap flags=(unconfined) { userns, }\n" '
     "> /etc/apparmor.d/bwrap && apparmor_parser -r /etc/apparmor.d/bwrap"
+)
+_TRIAL_SANDBOX = (
+    *("--unshare-all", "--unshare-user", "--die-with-parent", "--ro-bind", "/", "/"),
+    *("--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", "/tmp"),
 )
 _IN_CONTAINER = (
     "In a container: start it with --privileged, or with --security-opt seccomp=unconfined "
@@ -40,18 +45,7 @@ def check_bubblewrap() -> Finding:
     path = find_program("bwrap")
     if path is None:
         return not_there(BWRAP_PACKAGES)
-    sandbox = (
-        "--unshare-all",
-        "--die-with-parent",
-        "--ro-bind",
-        "/",
-        "/",
-        "--proc",
-        "/proc",
-        "--dev",
-        "/dev",
-    )
-    answer = ask(path, *sandbox, "true")
+    answer = ask(path, *_TRIAL_SANDBOX, "true")
     if not answer.ok:
         return Finding(
             Status.MISSING, f"{path} makes no sandbox: {_last_line(answer.text)}", namespace_remedy()
@@ -85,16 +79,15 @@ def check_control_groups() -> Finding:
 
 
 def memory_group() -> Path | None:
-    """Our own control group with a memory controller, if we may make groups below it."""
-    for line in Path("/proc/self/cgroup").read_text().splitlines():
-        _, controllers, path = line.split(":", 2)
-        root = Path("/sys/fs/cgroup") / ("memory" if controllers == "memory" else "")
-        folder = root / path.lstrip("/")
-        if controllers not in ("", "memory") or not os.access(folder, os.W_OK):
-            continue
-        if controllers == "memory" or "memory" in _words(folder / "cgroup.controllers"):
-            return folder
-    return None
+    """The control group below which we may make groups that limit memory, if there is one."""
+    groups = dict(line.split(":", 2)[1:] for line in Path("/proc/self/cgroup").read_text().splitlines())
+    if "memory" in groups:
+        candidates = [_CGROUPS / "memory" / groups["memory"].lstrip("/")]
+    else:
+        own = _CGROUPS / groups.get("", "/").lstrip("/")
+        upwards = [folder for folder in (own, *own.parents) if folder.is_relative_to(_CGROUPS)]
+        candidates = [folder for folder in upwards if "memory" in _words(folder / "cgroup.subtree_control")]
+    return next((folder for folder in candidates if os.access(folder, os.W_OK)), None)
 
 
 def check_container_engine() -> Finding:

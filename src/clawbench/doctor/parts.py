@@ -9,7 +9,7 @@ PURPOSES = frozenset({"web", "coding", "bwrap", "containers"})
 """What a part can be needed for: the kinds of task and the kinds of sandbox."""
 
 _WEB = frozenset({"web"})
-_BWRAP = frozenset({"bwrap"})
+_BWRAP = frozenset({"web", "bwrap"})  # the browser is shut in by it whatever the harness runs in
 _CONTAINERS = frozenset({"containers"})
 
 PARTS: tuple[Part, ...] = (
