@@ -50,7 +50,7 @@ def _boundary(text: str) -> str:
     """A line that the text cannot contain, so that it cannot end the block it stands in."""
     salt = 0
     while True:
-        digest = hashlib.sha256(f"{salt}\n{text}".encode(errors="surrogatepass")).hexdigest()[:12]
+        digest = hashlib.sha256(f"{salt}\n{text}".encode()).hexdigest()[:12]
         if digest not in text:
             return f"report {digest}"
         salt += 1
