@@ -45,6 +45,7 @@ class CdpConnection:
         self._replies: dict[int, Callable[[Message], None]] = {}
         self._handlers: dict[str, list[EventHandler]] = {}
         self._observers: list[Callable[[Message], None]] = []
+        self._claims: dict[str, Callable[[Message], None]] = {}
         self._close_callbacks: list[Callable[[], None]] = []
         self._next_id = 0
         for fd in (read_fd, write_fd):
@@ -125,6 +126,14 @@ class CdpConnection:
         self._observers.append(observer)
         return lambda: self._observers.remove(observer)
 
+    def claim(self, session: str, owner: Callable[[Message], None]) -> None:
+        """Hand the events of one session to `owner(message)` alone: no handler and no observer sees them."""
+        self._claims[session] = owner
+
+    def release(self, session: str) -> None:
+        """Undo a claim; what the browser still says of that session goes to everybody again."""
+        self._claims.pop(session, None)
+
     def on_close(self, callback: Callable[[], None]) -> None:
         """Call `callback` at the very moment the pipe is seen to have ended."""
         self._close_callbacks.append(callback)
@@ -176,6 +185,9 @@ class CdpConnection:
                 self._guarded(waiting, message)
             return
         params, session = message.get("params", {}), message.get("sessionId")
+        if session is not None and (owner := self._claims.get(session)) is not None:
+            self._guarded(owner, message)
+            return
         for handler in tuple(self._handlers.get(message["method"], ())):
             self._guarded(handler, params, session)
         for observer in tuple(self._observers):

@@ -40,7 +40,7 @@ def read_body(request: Mapping[str, Any]) -> Body:
     unpacked = _unpack(raw, headers.get("content-encoding", ""))
     if unpacked is None:
         return Body(_text(raw, content_type), complete=False)
-    value, form = _parse(unpacked, content_type)
+    value, form = _parse(unpacked, content_type, complete)
     return Body(value, complete, form)
 
 
@@ -58,7 +58,9 @@ def _raw_body(request: Mapping[str, Any]) -> tuple[bytes | None, bool]:
     if entries := request.get("postDataEntries"):
         parts = [entry.get("bytes") for entry in entries]
         try:
-            return b"".join(base64.b64decode(part, validate=True) for part in parts if part), all(parts)
+            return b"".join(
+                base64.b64decode(part, validate=True) for part in parts if part
+            ), None not in parts
         except binascii.Error:
             return None, False
     if (text := request.get("postData")) is not None:
@@ -91,14 +93,14 @@ def _inflate(raw: bytes, encoding: str) -> bytes | None:
     return None
 
 
-def _parse(raw: bytes, content_type: str) -> tuple[Any, bool]:
+def _parse(raw: bytes, content_type: str, complete: bool) -> tuple[Any, bool]:
     """The value of these bytes, and whether it is a form."""
     header = _header(content_type)
     kind = header.get_content_type() if content_type else ""
     if kind == FORM:
         return _gather(parse_qsl(_text(raw, content_type), keep_blank_values=True)), True
     if kind == MULTIPART and (boundary := header.get_param("boundary")):
-        return _gather(_multipart(raw, str(boundary).encode())), True
+        return _gather(_multipart(raw, str(boundary).encode(), complete)), True
     if kind.endswith("json") or raw.lstrip()[:1] in (b"{", b"["):
         try:
             return json.loads(raw), False
@@ -144,8 +146,8 @@ def _plain_form(text: str) -> list[tuple[str, str]] | None:
     return [(name, value) for name, _, value in (line.partition("=") for line in lines)]
 
 
-def _multipart(raw: bytes, boundary: bytes) -> Iterable[tuple[str, Any]]:
-    """Name and value of each part; a file is described, not inlined."""
+def _multipart(raw: bytes, boundary: bytes, complete: bool) -> Iterable[tuple[str, Any]]:
+    """Name and value of each part; a file is described, not inlined (size None: it could not be read)."""
     for part in (b"\r\n" + raw).split(b"\r\n--" + boundary)[1:]:
         if part.startswith(b"--"):
             return
@@ -159,7 +161,8 @@ def _multipart(raw: bytes, boundary: bytes) -> Iterable[tuple[str, Any]]:
         if filename is None:
             yield name or "", _text(content, kind)
         else:
-            yield name or "", {"filename": filename, "content_type": kind, "size": len(content)}
+            size = len(content) if content or complete else None
+            yield name or "", {"filename": filename, "content_type": kind, "size": size}
 
 
 def _part_headers(head: bytes) -> dict[str, str]:

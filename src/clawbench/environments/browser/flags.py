@@ -1,0 +1,111 @@
+"""How Chromium is told to start: quiet, alone, without a port, with one way out. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+PROFILE = "/run/profile"
+DOWNLOADS = f"{PROFILE}/downloads"
+"""Where the browser saves what a page makes it download."""
+
+QUIET = (
+    "--no-first-run",
+    "--no-default-browser-check",
+    "--no-service-autorun",
+    "--no-pings",
+    "--password-store=basic",
+    "--use-mock-keychain",
+    "--disable-background-networking",
+    "--disable-breakpad",
+    "--disable-client-side-phishing-detection",
+    "--disable-component-extensions-with-background-pages",
+    "--component-updater=url-source=http://127.0.0.1:9/",
+    "--disable-component-update",
+    "--disable-default-apps",
+    "--disable-domain-reliability",
+    "--disable-field-trial-config",
+    "--disable-infobars",
+    "--disable-search-engine-choice-screen",
+    "--disable-session-crashed-bubble",
+    "--disable-sync",
+    "--hide-crash-restore-bubble",
+    "--metrics-recording-only",
+)
+
+STEADY = (
+    "--disable-background-timer-throttling",
+    "--disable-backgrounding-occluded-windows",
+    "--disable-renderer-backgrounding",
+    "--disable-hang-monitor",
+    "--disable-gpu",
+    "--force-device-scale-factor=1",
+    "--ozone-platform=x11",
+)
+
+ONE_WAY_OUT = (
+    "--disable-quic",
+    "--proxy-bypass-list=<-loopback>",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--disable-features="
+    + ",".join(
+        (
+            "AutofillServerCommunication",
+            "CertificateTransparencyComponentUpdater",
+            "DialMediaRouteProvider",
+            "GlobalMediaControls",
+            "InterestFeedContentSuggestions",
+            "MediaRouter",
+            "NetworkTimeServiceQuerying",
+            "OptimizationHints",
+            "Translate",
+        )
+    ),
+)
+
+UNSANDBOXED = ("--no-sandbox", "--test-type")
+"""`--test-type` keeps the warning bar about the first flag off the recording."""
+
+
+def flags(*, profile: str, proxy_port: int, width: int, height: int, extra: Iterable[str] = ()) -> list[str]:
+    """Every argument after the program's name."""
+    return [
+        "--remote-debugging-pipe",
+        f"--user-data-dir={profile}",
+        f"--proxy-server=socks5://127.0.0.1:{proxy_port}",
+        "--window-position=0,0",
+        f"--window-size={width},{height + 1}",  # a window of exactly the screen's size is made smaller
+        "--lang=en-US",
+        *QUIET,
+        *STEADY,
+        *ONE_WAY_OUT,
+        *extra,
+        "about:blank",
+    ]
+
+
+def preferences() -> dict[str, Any]:
+    """The profile's settings: nothing that pops up over a page or calls home."""
+    return {
+        "alternate_error_pages": {"enabled": False},
+        "autofill": {"credit_card_enabled": False, "profile_enabled": False},
+        "bookmark_bar": {"show_on_all_tabs": False},
+        "browser": {"check_default_browser": False, "has_seen_welcome_page": True},
+        "credentials_enable_service": False,
+        "credentials_enable_autosignin": False,
+        "distribution": {"skip_first_run_ui": True, "suppress_first_run_bubble": True},
+        "dns_prefetching": {"enabled": False},
+        "net": {"network_prediction_options": 2},
+        "profile": {
+            "exit_type": "Normal",
+            "password_manager_enabled": False,
+            "password_manager_leak_detection": False,
+            "default_content_setting_values": {"notifications": 2, "geolocation": 2},
+        },
+        "safebrowsing": {"enabled": False},
+        "search": {"suggest_enabled": False},
+        "signin": {"allowed": False, "allowed_on_next_startup": False},
+        "translate": {"enabled": False},
+        "webrtc": {"ip_handling_policy": "disable_non_proxied_udp"},
+    }

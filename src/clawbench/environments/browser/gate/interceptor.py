@@ -1,0 +1,89 @@
+"""Holds every request of the whole browser until it is decided; a match never leaves."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from clawbench.environments.browser.cdp import CdpConnection
+from clawbench.environments.browser.gate.bodies import Body, query_params, read_body
+from clawbench.environments.browser.gate.matching import Decision, concerns, decide
+from clawbench.results import Intercepted, InterceptedRequest, RunDirectory, write_json
+from clawbench.tasks import EvalSchema
+
+EVERYTHING = [{"urlPattern": "*", "requestStage": "Request"}]
+
+
+class Interceptor:
+    """One `Fetch.enable` on the browser's own session, which covers every page, frame and worker."""
+
+    def __init__(
+        self,
+        cdp: CdpConnection,
+        schema: EvalSchema,
+        run: RunDirectory,
+        *,
+        on_request: Callable[[dict[str, Any]], None],
+        on_match: Callable[[InterceptedRequest], None],
+        on_failure: Callable[[Exception], None],
+    ) -> None:
+        self.matched: InterceptedRequest | None = None
+        """The first request that matched."""
+        self.blocked = 0
+        self._cdp, self._schema, self._run = cdp, schema, run
+        self._on_request, self._on_match, self._on_failure = on_request, on_match, on_failure
+
+    async def start(self) -> None:
+        """From the return on, every request is decided here; documents opened earlier must be reloaded."""
+        self._cdp.on("Fetch.requestPaused", self._paused)
+        await self._cdp.send("Fetch.enable", {"patterns": EVERYTHING})
+
+    def _paused(self, paused: dict[str, Any], session: str | None) -> None:
+        if session is not None:
+            return
+        try:
+            self._on_request(paused)
+            blocked = self._blocks(paused["request"])
+        except Exception as error:
+            self._fail(paused)
+            self._on_failure(error)
+            return
+        if blocked:
+            self._fail(paused)
+        else:
+            self._cdp.notify("Fetch.continueRequest", {"requestId": paused["requestId"]})
+
+    def _fail(self, paused: dict[str, Any]) -> None:
+        self.blocked += 1
+        self._cdp.notify(
+            "Fetch.failRequest", {"requestId": paused["requestId"], "errorReason": "BlockedByClient"}
+        )
+
+    def _blocks(self, request: dict[str, Any]) -> bool:
+        url, method = request["url"], request["method"]
+        if not concerns(self._schema, url, method):
+            return False
+        params, body = query_params(url), read_body(request)
+        decision = decide(self._schema, url, method, params, body)
+        if decision is Decision.PASS:
+            return False
+        if self.matched is None:
+            self._save(request, params, body, decision)
+        return True
+
+    def _save(self, request: dict[str, Any], params: dict[str, Any], body: Body, decision: Decision) -> None:
+        matched = InterceptedRequest(
+            url=request["url"],
+            method=request["method"],
+            params=params,
+            body=body.value,
+            headers=request.get("headers", {}),
+            timestamp=time.time(),
+        )
+        record = Intercepted(request=matched).model_dump(mode="json")
+        if decision is Decision.UNDECIDABLE:
+            record["undecidable"] = "URL and method match; the body that decides could not be read completely"
+        write_json(self._run.interception, record)
+        self.matched = matched
+        self._on_match(matched)

@@ -1,0 +1,105 @@
+"""Chromium in its sandbox: its debugging pipe and its only network listener end up in our hands."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from clawbench.environments.browser.cdp import CdpConnection, CdpError
+from clawbench.environments.browser.display import SOCKETS, Display, tail
+from clawbench.environments.browser.flags import DOWNLOADS, PROFILE, UNSANDBOXED, flags, preferences
+from clawbench.errors import EnvironmentFailedError
+from clawbench.sandbox import Command, Limits, Mount, Process, Sandbox
+
+EGRESS = "egress"
+EGRESS_PORT = 1080
+START_TIMEOUT_S = 30.0
+LIMITS = Limits(memory_mb=6144, processes=1024)
+SYSTEM = Path("/usr")
+
+__all__ = ["DOWNLOADS", "Browser", "launch"]
+
+
+@dataclass(frozen=True)
+class Browser:
+    """A running Chromium that nobody else can speak to."""
+
+    cdp: CdpConnection
+    listener: socket.socket
+    """Where its traffic arrives; nothing leaves unless somebody answers here."""
+    process: Process
+    sandbox: Sandbox
+    version: str
+    sandboxed: bool
+    """Whether Chromium's own sandbox is on, too."""
+
+
+async def launch(
+    sandbox: Sandbox, display: Display, program: Path, scratch: Path, *, width: int, height: int
+) -> Browser:
+    """Start Chromium and return once it answers on its pipe."""
+    profile = scratch / "profile"
+    write_profile(profile)
+    sandbox.mount(Mount(profile, PROFILE, writable=True))
+    sandbox.mount(Mount(display.sockets, SOCKETS))
+    if not program.resolve().is_relative_to(SYSTEM):
+        sandbox.mount(Mount(program.resolve().parent, str(program.resolve().parent)))
+    port = sandbox.free_port(EGRESS_PORT)
+    log = scratch / "browser.log"
+    arguments = flags(profile=sandbox.inside(PROFILE), proxy_port=port, width=width, height=height)
+    for extra in ((), UNSANDBOXED):
+        argv = [str(program), *extra, *arguments]
+        browser = await _attempt(sandbox, argv, display.name, port, log, sandboxed=not extra)
+        if browser is not None:
+            return browser
+    raise EnvironmentFailedError(f"The browser {program} did not start: {tail(log)}")
+
+
+def write_profile(profile: Path) -> None:
+    """A fresh profile with our preferences."""
+    default = profile / "Default"
+    default.mkdir(parents=True, exist_ok=True)
+    (default / "Preferences").write_text(json.dumps(preferences()), encoding="utf-8")
+    (profile / "First Run").touch()
+
+
+async def _attempt(
+    sandbox: Sandbox, argv: Sequence[str], display: str, port: int, log: Path, *, sandboxed: bool
+) -> Browser | None:
+    """One start; None where the program ended before it answered."""
+    to_browser, our_write = os.pipe()
+    our_read, from_browser = os.pipe()
+    try:
+        command = Command(
+            argv,
+            env={"DISPLAY": display},
+            stdout=log,
+            stderr=log,
+            listen={EGRESS: port},
+            keep_fds=[to_browser, from_browser],
+            limits=LIMITS,
+        )
+        process = await sandbox.start(command)
+    except BaseException:
+        os.close(our_read)
+        os.close(our_write)
+        raise
+    finally:
+        os.close(to_browser)
+        os.close(from_browser)
+    cdp = CdpConnection(our_read, our_write)
+    try:
+        version = await cdp.send("Browser.getVersion", timeout=START_TIMEOUT_S)
+    except CdpError:
+        cdp.close()
+        await process.end()
+        return None
+    except BaseException:
+        cdp.close()
+        await process.end()
+        raise
+    return Browser(cdp, process.listeners[EGRESS], process, sandbox, version["product"], sandboxed)

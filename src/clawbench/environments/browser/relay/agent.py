@@ -1,0 +1,237 @@
+"""One CDP client of the agent: its own sessions, its own ids, and nothing of anybody else's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from clawbench.environments.browser.cdp import CdpConnection, Message
+from clawbench.environments.browser.relay.policy import RefusalError, RelayRules, Seat, is_visible, judge
+
+REFUSED_CODE = -32000
+NO_SUCH_SESSION = -32001
+
+Log = Callable[[str, str | None, str, dict[str, Any], str], None]
+"""Session kind, target, method, params, decision."""
+
+
+class Wire(Protocol):
+    """The client's connection."""
+
+    def send(self, text: bytes) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class Surroundings(Protocol):
+    """What the relay knows of the whole browser."""
+
+    @property
+    def targets(self) -> dict[str, dict[str, Any]]: ...
+
+
+@dataclass
+class Owned:
+    """A session that belongs to this client."""
+
+    kind: str
+    target: str | None
+    contexts: set[int | str] = field(default_factory=set)
+
+
+class Agent:
+    """Carries commands in and replies and events out, for one WebSocket."""
+
+    def __init__(
+        self,
+        cdp: CdpConnection,
+        rules: RelayRules,
+        surroundings: Surroundings,
+        wire: Wire,
+        log: Log,
+    ) -> None:
+        self._cdp, self._rules, self._surroundings = cdp, rules, surroundings
+        self._wire, self._log = wire, log
+        self._anchor = self._base = ""
+        self._sessions: dict[str, Owned] = {}
+
+    @property
+    def sessions(self) -> frozenset[str]:
+        return frozenset(self._sessions)
+
+    async def sit_down(self, target: str | None) -> None:
+        """Take a session of its own: on the browser, or on one target."""
+        browser = (await self._cdp.send("Target.attachToBrowserTarget"))["sessionId"]
+        self._anchor = self._base = browser
+        self._cdp.claim(browser, self._on_event)
+        if target is not None:
+            wanted = {"targetId": target, "flatten": True}
+            attached = await self._cdp.send("Target.attachToTarget", wanted, session=browser)
+            self._base = attached["sessionId"]
+        info = self._surroundings.targets.get(target or "", {"type": "browser"})
+        self._own(self._base, info["type"], target)
+
+    def gone(self) -> None:
+        """Give back every session; those opened from others end with them."""
+        if self._anchor:
+            self._cdp.notify("Target.detachFromTarget", {"sessionId": self._anchor})
+        for session in self._sessions:
+            self._cdp.claim(session, _nobody)
+        self._cdp.claim(self._anchor, _nobody)
+        self._sessions.clear()
+
+    def _own(self, session: str, kind: str, target: str | None) -> None:
+        self._sessions[session] = Owned(kind, target)
+        self._cdp.claim(session, self._on_event)
+
+    # -- from the agent --------------------------------------------------------------------------
+
+    def received(self, text: bytes) -> None:
+        try:
+            message = json.loads(text)
+            number, method = message["id"], message["method"]
+            params, session = message.get("params") or {}, message.get("sessionId") or self._base
+            if not isinstance(method, str) or not isinstance(params, dict):
+                raise TypeError
+        except (ValueError, KeyError, TypeError):
+            self._reply({"error": {"code": -32600, "message": "Message must be a CDP command"}}, None, None)
+            return
+        owned = self._sessions.get(session)
+        if owned is None:
+            error = {"code": NO_SUCH_SESSION, "message": "Session with given id not found."}
+            self._log("unknown", None, method, params, "refused: no such session")
+            self._reply({"error": error}, number, session)
+            return
+        self._carry(number, session, owned, method, params)
+
+    def _carry(self, number: Any, session: str, owned: Owned, method: str, params: dict[str, Any]) -> None:
+        try:
+            allowed = judge(self._rules, self._seat(owned), method, params)
+        except RefusalError as refusal:
+            self._log(owned.kind, owned.target, method, params, f"refused: {refusal}")
+            error = {"code": REFUSED_CODE, "message": f"Not allowed here: {method}: {refusal}"}
+            self._reply({"error": error}, number, session)
+            return
+        self._log(owned.kind, owned.target, method, params, "allowed")
+
+        def answer(reply: Message) -> None:
+            self._learn(owned, method, reply)
+            self._reply(reply, number, session)
+
+        self._cdp.send_raw(method, allowed, session, answer)
+
+    def _seat(self, owned: Owned) -> Seat:
+        targets = self._surroundings.targets
+        same_target = (one for one in self._sessions.values() if one.target == owned.target)
+        return Seat(
+            kind=owned.kind,
+            contexts=frozenset().union(*(one.contexts for one in same_target)),
+            sessions=self.sessions,
+            pages=frozenset(name for name, info in targets.items() if info["type"] == "page"),
+            targets=frozenset(targets),
+            target=owned.target,
+            contexts_of_browser=frozenset(info.get("browserContextId", "") for info in targets.values()),
+        )
+
+    def _learn(self, owned: Owned, method: str, reply: Message) -> None:
+        """Take note of what a reply gives to the agent, and leave out what it must not see."""
+        result = reply.get("result")
+        if not isinstance(result, dict):
+            return
+        if method == "Page.createIsolatedWorld":
+            owned.contexts.add(result["executionContextId"])
+        elif method == "Target.getTargets":
+            result["targetInfos"] = [info for info in result["targetInfos"] if is_visible(info)]
+
+    def _reply(self, reply: Message, number: Any, session: str | None) -> None:
+        message: Message = {"id": number}
+        message.update({name: reply[name] for name in ("result", "error") if name in reply})
+        self._out(message, session)
+
+    # -- from the browser ------------------------------------------------------------------------
+
+    def _on_event(self, message: Message) -> None:
+        """Hand on an event of one of its sessions."""
+        session = message["sessionId"]
+        owned = self._sessions.get(session)
+        if owned is None:
+            self._on_anchor_event(message)
+            return
+        follow = FOLLOWED.get(message["method"])
+        if follow is not None and not follow(self, session, owned, message["params"]):
+            return
+        self._out({"method": message["method"], "params": message.get("params", {})}, session)
+
+    def _on_anchor_event(self, message: Message) -> None:
+        """A client of a single page ends with its page."""
+        base_ended = message["method"] == "Target.detachedFromTarget" and (
+            message["params"].get("sessionId") == self._base
+        )
+        if base_ended:
+            self._out({"method": "Inspector.detached", "params": {"reason": "target_closed"}}, None)
+            self._wire.close()
+
+    def _attached(self, session: str, _owned: Owned, params: dict[str, Any]) -> bool:
+        info = params["targetInfo"]
+        if not is_visible(info) and info["type"] != "browser":
+            self._cdp.notify("Runtime.runIfWaitingForDebugger", session=params["sessionId"])
+            self._cdp.notify("Target.detachFromTarget", {"sessionId": params["sessionId"]}, session)
+            return False
+        self._own(params["sessionId"], info["type"], info["targetId"])
+        return True
+
+    def _detached(self, _parent: str, _owned: Owned, params: dict[str, Any]) -> bool:
+        session = params.get("sessionId", "")
+        self._cdp.release(session)
+        return self._sessions.pop(session, None) is not None
+
+    def _target_event(self, _session: str, _owned: Owned, params: dict[str, Any]) -> bool:
+        return is_visible(params["targetInfo"])
+
+    def _context_created(self, _session: str, owned: Owned, params: dict[str, Any]) -> bool:
+        context = params["context"]
+        if context.get("name") == self._rules.world:
+            return False
+        owned.contexts.add(context["id"])
+        if "uniqueId" in context:
+            owned.contexts.add(context["uniqueId"])
+        return True
+
+    def _context_destroyed(self, _session: str, owned: Owned, params: dict[str, Any]) -> bool:
+        known = params["executionContextId"] in owned.contexts
+        owned.contexts.discard(params["executionContextId"])
+        owned.contexts.discard(params.get("executionContextUniqueId", ""))
+        return known
+
+    def _contexts_cleared(self, _session: str, owned: Owned, _params: dict[str, Any]) -> bool:
+        owned.contexts.clear()
+        return True
+
+    def _binding_called(self, _session: str, _owned: Owned, params: dict[str, Any]) -> bool:
+        return bool(params.get("name") != self._rules.binding)
+
+    def _out(self, message: Message, session: str | None) -> None:
+        if session is not None and session != self._base:
+            message["sessionId"] = session
+        self._wire.send(json.dumps(message, separators=(",", ":")).encode())
+
+
+def _nobody(_message: Message) -> None:
+    """Hears the last events of sessions whose client has gone."""
+
+
+Follow = Callable[[Agent, str, Owned, dict[str, Any]], bool]
+
+FOLLOWED: dict[str, Follow] = {
+    "Runtime.bindingCalled": Agent._binding_called,
+    "Runtime.executionContextCreated": Agent._context_created,
+    "Runtime.executionContextDestroyed": Agent._context_destroyed,
+    "Runtime.executionContextsCleared": Agent._contexts_cleared,
+    "Target.attachedToTarget": Agent._attached,
+    "Target.detachedFromTarget": Agent._detached,
+    "Target.targetCreated": Agent._target_event,
+    "Target.targetInfoChanged": Agent._target_event,
+}
+"""Events that change what the agent owns or knows; the result says whether it hears of them."""

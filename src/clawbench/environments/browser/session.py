@@ -1,0 +1,191 @@
+"""The session process (`python -m` this module), spoken to over stdin and stdout."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import shutil
+import signal
+import sys
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from clawbench.environments.browser.protocol import SessionCommand, SessionConfig, SessionEvent
+from clawbench.environments.browser.stage import Stage, Watchers, open_stage
+from clawbench.errors import ClawbenchError
+from clawbench.results import InterceptedRequest, NotIntercepted, RunDirectory, StopReason, write_json
+from clawbench.sandbox import Guardian
+
+log = logging.getLogger(__name__)
+
+LONGEST_LINE = 64 << 20
+QUIET_S = 0.5
+PROGRESS_EVERY_S = 0.2
+
+
+@dataclass(frozen=True)
+class End:
+    """Why a session is over."""
+
+    reason: StopReason
+    description: str
+    event: SessionEvent | None = None
+    """What to tell the runner, where it does not know yet."""
+
+
+class Session:
+    """One browser session from its configuration to its last file."""
+
+    def __init__(self, config: SessionConfig) -> None:
+        self._config = config
+        self._run = RunDirectory(config.run_dir)
+        self._loop = asyncio.get_running_loop()
+        self._over: asyncio.Future[End] = self._loop.create_future()
+        self._stage: Stage | None = None
+        self._closing: asyncio.Task[bool] | None = None
+        self._counts = (0, 0)
+        self._progress_due: asyncio.TimerHandle | None = None
+
+    def end(self, reason: StopReason, description: str, event: SessionEvent | None = None) -> None:
+        """The session is over; the first reason counts."""
+        if not self._over.done():
+            self._over.set_result(End(reason, description, event))
+
+    async def run(self) -> bool:
+        """Live to the end; True where nothing failed."""
+        living = asyncio.create_task(self._live())
+        self._over.add_done_callback(lambda _: self._stage is None and living.cancel())
+        with suppress(asyncio.CancelledError):
+            await living
+        end = self._over.result()
+        if self._progress_due is not None:
+            self._progress_due.cancel()
+        self._write_outcome(end)
+        self._say("closed", detail=end.description)
+        return end.reason is not StopReason.ERROR
+
+    async def _live(self) -> None:
+        scratch = self._config.scratch / "session"
+        try:
+            async with AsyncExitStack() as stack:
+                guardian = Guardian.start()
+                stack.callback(guardian.close)
+                scratch.mkdir(parents=True)
+                guardian.watch_directory(scratch)
+                stack.callback(shutil.rmtree, scratch, ignore_errors=True)
+                watchers = Watchers(self._progress, self._matched, self._failed, self._browser_gone)
+                self._stage = await open_stage(stack, self._config, scratch, guardian, watchers)
+                self._announce(self._stage)
+                end = await self._over
+                if end.event is not None:
+                    self._emit(end.event)
+                await self._closing_moment()
+        except Exception as error:
+            log.exception("the session failed")
+            if self._stage is None or not self._over.done():
+                self._say("failed", detail=explain(error))
+            self.end(StopReason.ERROR, explain(error))
+
+    def _announce(self, stage: Stage) -> None:
+        detail = stage.browser.version
+        if not stage.browser.sandboxed:
+            detail += ", Chromium's own sandbox is off: it cannot work here"
+        self._say("ready", video_started_at=stage.video.started_at, detail=detail)
+
+    async def _closing_moment(self) -> None:
+        """After a match the recording goes on until the page is quiet."""
+        if self._closing is not None:
+            await self._closing
+
+    # -- what the parts report ---------------------------------------------------------------------
+
+    def _matched(self, request: InterceptedRequest) -> None:
+        self._say("intercepted", detail=f"{request.method} {request.url}"[:500])
+        if self._stage is not None:
+            quiet = self._stage.video.quiet(QUIET_S, self._config.closing_moment_s)
+            self._closing = asyncio.create_task(quiet)
+
+    def _failed(self, detail: str) -> None:
+        self.end(StopReason.ERROR, detail, SessionEvent(event="failed", detail=detail))
+
+    def _browser_gone(self) -> None:
+        detail = "The browser ended by itself."
+        self.end(StopReason.BROWSER_CRASHED, detail, SessionEvent(event="browser_crashed", detail=detail))
+
+    def _progress(self, actions: int, requests: int) -> None:
+        self._counts = (actions, requests)
+        if self._progress_due is None:
+            self._progress_due = self._loop.call_later(PROGRESS_EVERY_S, self._say_progress)
+
+    def _say_progress(self) -> None:
+        self._progress_due = None
+        self._say("progress")
+
+    # -- what the runner sees ----------------------------------------------------------------------
+
+    def _say(self, event: Any, **fields: Any) -> None:
+        self._emit(SessionEvent(event=event, **fields))
+
+    def _emit(self, event: SessionEvent) -> None:
+        actions, requests = self._counts
+        line = event.model_copy(update={"actions": actions, "requests": requests}).model_dump_json()
+        with suppress(OSError):
+            os.write(sys.stdout.fileno(), line.encode() + b"\n")
+
+    def _write_outcome(self, end: End) -> None:
+        if not self._run.interception.exists():
+            outcome = NotIntercepted(stop_reason=end.reason, stop_description=end.description)
+            write_json(self._run.interception, outcome.model_dump(mode="json"))
+
+
+def explain(error: Exception) -> str:
+    """An error in words a user can act on."""
+    return str(error) if isinstance(error, ClawbenchError) else f"{type(error).__name__}: {error}"
+
+
+async def obey(session: Session, commands: asyncio.StreamReader) -> None:
+    """Follow the runner's commands; the end of its pipe means that it died."""
+    while line := await commands.readline():
+        try:
+            command = SessionCommand.model_validate_json(line)
+            session.end(StopReason(command.reason), command.description)
+        except ValueError as error:
+            log.error("not a command: %s", error)
+    session.end(StopReason.ERROR, "The runner ended without a word.")
+
+
+async def serve() -> bool:
+    """One session over stdin and stdout; True where nothing failed."""
+    loop = asyncio.get_running_loop()
+    commands = asyncio.StreamReader(limit=LONGEST_LINE)
+    transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(commands), sys.stdin)
+    try:
+        config = SessionConfig.model_validate_json(await commands.readline())
+    except ValidationError as error:
+        event = SessionEvent(event="failed", detail=f"The session's configuration is not valid: {error}")
+        print(event.model_dump_json(), flush=True)
+        return False
+    session = Session(config)
+    obeying = asyncio.create_task(obey(session, commands))
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, session.end, StopReason.CANCELLED, f"Got {number.name}.")
+    try:
+        return await session.run()
+    finally:
+        obeying.cancel()
+        transport.close()
+
+
+def main() -> None:
+    logging.basicConfig(
+        level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
+    sys.exit(0 if asyncio.run(serve()) else 1)
+
+
+if __name__ == "__main__":
+    main()

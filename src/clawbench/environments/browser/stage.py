@@ -1,0 +1,166 @@
+"""Brings up all parts of a browser session in order, and takes them down in the opposite order."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from clawbench.environments.browser.cdp import CdpConnection
+from clawbench.environments.browser.display import Display, start_display
+from clawbench.environments.browser.gate.egress import Egress
+from clawbench.environments.browser.gate.interceptor import Interceptor
+from clawbench.environments.browser.launch import DOWNLOADS, Browser, launch
+from clawbench.environments.browser.protocol import SessionConfig
+from clawbench.environments.browser.recorder import BINDING, WORLD, Recorder
+from clawbench.environments.browser.relay import Relay, RelayRules
+from clawbench.environments.browser.screen import Screen
+from clawbench.environments.browser.video import Video
+from clawbench.results import InterceptedRequest, RunDirectory
+from clawbench.sandbox import Guardian, Mount, open_sandbox
+from clawbench.tasks import EvalSchema
+
+log = logging.getLogger(__name__)
+
+STEP_TIMEOUT_S = 20.0
+"""No part may hold up the end of a session for longer."""
+
+
+@dataclass(frozen=True)
+class Watchers:
+    """Whom the parts tell what happens."""
+
+    progress: Callable[[int, int], None]
+    matched: Callable[[InterceptedRequest], None]
+    failed: Callable[[str], None]
+    browser_gone: Callable[[], None]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """The parts of a session that is ready."""
+
+    display: Display
+    browser: Browser
+    interceptor: Interceptor
+    recorder: Recorder
+    video: Video
+    relay: Relay
+
+
+async def open_stage(
+    stack: AsyncExitStack, config: SessionConfig, scratch: Path, guardian: Guardian, watch: Watchers
+) -> Stage:
+    """Return once every request is intercepted and recorded; `stack` takes everything down."""
+    run = RunDirectory(config.run_dir)
+    display = await _display(stack, config, scratch, guardian)
+    screen = Screen(display.frame_buffer)
+    stack.callback(screen.close)
+    browser = await _browser(stack, config, scratch, guardian, display)
+    cdp = browser.cdp
+    video = Video(screen, run.recording, on_problem=lambda problem: log.warning("video: %s", problem))
+    recorder = Recorder(
+        cdp, run, screen, record_passwords=config.record_passwords, on_progress=watch.progress
+    )
+    interceptor = Interceptor(
+        cdp,
+        EvalSchema.model_validate(config.eval_schema),
+        run,
+        on_request=recorder.on_paused,
+        on_match=watch.matched,
+        on_failure=lambda error: watch.failed(f"A request could not be decided: {error!r}"),
+    )
+    await interceptor.start()
+    await reopen_pages(cdp)
+    stack.push_async_callback(_ended_in_time, "recorder", recorder.close)
+    await recorder.start()
+    await video.start()
+    stack.push_async_callback(_ended_in_time, "video", video.stop)
+    relay = await _relay(stack, config, run, browser)
+    cdp.on_close(watch.browser_gone)
+    if cdp.closed.is_set():
+        watch.browser_gone()
+    return Stage(display, browser, interceptor, recorder, video, relay)
+
+
+async def _display(
+    stack: AsyncExitStack, config: SessionConfig, scratch: Path, guardian: Guardian
+) -> Display:
+    sandbox = open_sandbox(config.sandbox, home=_home(scratch, "display"), guardian=guardian)
+    stack.push_async_callback(_ended_in_time, "display", sandbox.close)
+    return await start_display(sandbox, scratch, width=config.width, height=config.height)
+
+
+async def _browser(
+    stack: AsyncExitStack, config: SessionConfig, scratch: Path, guardian: Guardian, display: Display
+) -> Browser:
+    sandbox = open_sandbox(
+        config.sandbox, home=_home(scratch, "browser"), guardian=guardian, nested_userns=True
+    )
+    stack.push_async_callback(_ended_in_time, "browser", sandbox.close)
+    for inside, file in config.uploads.items():
+        sandbox.mount(Mount(file, inside))
+    browser = await launch(
+        sandbox, display, config.browser, scratch, width=config.width, height=config.height
+    )
+    stack.callback(browser.cdp.close)
+    egress = Egress(config.egress)
+    browser.cdp.on_close(egress.close)
+    stack.callback(egress.close)
+    await egress.serve(browser.listener)
+    return browser
+
+
+def _home(scratch: Path, name: str) -> Path:
+    home = scratch / f"{name}-home"
+    home.mkdir()
+    return home
+
+
+async def _relay(stack: AsyncExitStack, config: SessionConfig, run: RunDirectory, browser: Browser) -> Relay:
+    uploads = {name: browser.sandbox.inside(name) for name in config.uploads}
+    downloads = browser.sandbox.inside(DOWNLOADS)
+    rules = RelayRules(world=WORLD, binding=BINDING, uploads=uploads, downloads=downloads)
+    relay = Relay(browser.cdp, rules, run.relay_log)
+    stack.push_async_callback(_ended_in_time, "relay", relay.close)
+    await relay.serve(config.relay_socket)
+    return relay
+
+
+async def reopen_pages(cdp: CdpConnection) -> None:
+    """Load every open document again: those that were there before the interceptor escape it."""
+    targets = (await cdp.send("Target.getTargets"))["targetInfos"]
+    for target in targets:
+        if target["type"] == "page":
+            await _reload(cdp, target["targetId"])
+
+
+async def _reload(cdp: CdpConnection, target: str) -> None:
+    attached = await cdp.send("Target.attachToTarget", {"targetId": target, "flatten": True})
+    session = attached["sessionId"]
+    loaded: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def on_load(_params: dict[str, Any], origin: str | None) -> None:
+        if origin == session and not loaded.done():
+            loaded.set_result(None)
+
+    remove = cdp.on("Page.loadEventFired", on_load)
+    try:
+        await cdp.send("Page.enable", session=session)
+        await cdp.send("Page.reload", session=session)
+        await asyncio.wait_for(loaded, STEP_TIMEOUT_S)
+    finally:
+        remove()
+        cdp.notify("Target.detachFromTarget", {"sessionId": session})
+
+
+async def _ended_in_time(name: str, end: Callable[[], Awaitable[Any]]) -> None:
+    """Run one step of taking down; what it does wrong is logged and stops no other step."""
+    try:
+        await asyncio.wait_for(end(), STEP_TIMEOUT_S)
+    except Exception:
+        log.exception("%s did not end cleanly", name)
