@@ -12,27 +12,35 @@ ENDLESS = frozenset({"EventSource", "WebSocket", "Ping", "Media", "Prefetch"})
 
 class Activity:
     def __init__(self) -> None:
-        self._under_way: set[tuple[str, str]] = set()
+        self._under_way: dict[str, tuple[str, str]] = {}
+        """Request or frame that loads -> session that told of it, frame."""
         self._changed = asyncio.Event()
 
     def note(self, method: str, params: dict[str, Any], session: str) -> None:
         """Take an event into account."""
         match method:
             case "Network.requestWillBeSent" if params.get("type") not in ENDLESS:
-                self._under_way.add((session, params["requestId"]))
+                self._under_way[params["requestId"]] = session, params.get("frameId", "")
             case "Network.loadingFinished" | "Network.loadingFailed":
-                self._under_way.discard((session, params["requestId"]))
+                self._under_way.pop(params["requestId"], None)
             case "Page.frameStartedLoading":
-                self._under_way.add((session, params["frameId"]))
-            case "Page.frameStoppedLoading" | "Page.frameDetached":
-                self._under_way.discard((session, params["frameId"]))
+                self._under_way[params["frameId"]] = session, params["frameId"]
+            case "Page.frameStoppedLoading":
+                self._under_way.pop(params["frameId"], None)
+            case "Page.frameDetached":
+                self._drop(frame=params["frameId"])
             case _:
                 return
         self._changed.set()
 
     def forget(self, session: str) -> None:
-        self._under_way = {entry for entry in self._under_way if entry[0] != session}
+        self._drop(session=session)
         self._changed.set()
+
+    def _drop(self, *, session: str | None = None, frame: str | None = None) -> None:
+        """A frame that moves to another process is detached, and what it was loading is told there."""
+        left = {key: (s, f) for key, (s, f) in self._under_way.items() if s != session and f != frame}
+        self._under_way = left
 
     async def quiet(self, limit_s: float) -> bool:
         """Wait until nothing has been under way for a moment; False where the limit came first."""

@@ -41,10 +41,20 @@
     return null;
   };
 
+  const labelText = label => {
+    const texts = [], walker = document.createTreeWalker(label, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      const parent = walker.currentNode.parentElement;
+      if (!parent.closest('select,textarea,script,style')) texts.push(walker.currentNode.data);
+      if (!getComputedStyle(parent).display.startsWith('inline')) texts.push(' ');
+    }
+    return texts.join('');
+  };
+
   const nameOf = (el, role) => {
     const byId = (el.getAttribute('aria-labelledby') || '').split(/\s+/).filter(Boolean)
       .map(id => el.getRootNode().getElementById?.(id)?.textContent || '').join(' ');
-    const labelled = [...(el.labels || [])].map(label => label.innerText || label.textContent).join(' ');
+    const labelled = [...(el.labels || [])].map(labelText).join(' ');
     const field = ['textbox', 'select', 'checkbox', 'radio', 'file', 'slider', 'color', 'combobox', 'searchbox'].includes(role);
     const own = el.localName === 'input' && role === 'button' ? el.value || el.alt : '';
     const text = field && el.localName !== 'div' ? '' : el.innerText || el.textContent;
