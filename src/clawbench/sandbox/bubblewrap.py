@@ -102,14 +102,11 @@ class BubblewrapSandbox:
         handover = resources.enter_context(contextlib.closing(Handover()))
         info, info_end = resources.enter_context(pipe())
         direct = self._spawn(command.limits, handover, complaints.write_end, info_end, resources)
-        with killed_on_error(direct):
-            if self._guardian is not None:
-                self._guardian.watch_process(direct.pid)
+        with killed_on_error(direct, self._guardian):
             launcher = await handover.hello()
             first = int(json.loads(os.read(info, 4096))["child-pid"])
-            process = BubblewrapProcess(direct, first, command.limits)
-        process.guard(self._guardian, direct.pid, first)
-        await launch(process, launcher, handover, command, self.environment(command), HOME)
+            process = BubblewrapProcess(direct, first, launcher, command.limits)
+        await launch(process, handover, command, self.environment(command), HOME, self._guardian)
         return process
 
     def _spawn(
@@ -169,7 +166,7 @@ class BubblewrapSandbox:
     def _covers(self, mount: Mount) -> Iterator[str]:
         for inside_path, host_path in covered(mount, self._hide):
             if host_path.is_dir():
-                yield from ("--tmpfs", inside_path, "--remount-ro", inside_path)
+                yield from ("--perms", "0555", "--tmpfs", inside_path)
             elif host_path.exists():
                 yield from ("--ro-bind", "/dev/null", inside_path)
 
@@ -177,10 +174,10 @@ class BubblewrapSandbox:
 class BubblewrapProcess(TreeProcess):
     """The first process of the pid namespace: the kernel ends all others with it."""
 
-    def __init__(self, direct: subprocess.Popen[bytes], first: int, limits: Limits) -> None:
-        self._first_handle = os.pidfd_open(first)
+    def __init__(self, direct: subprocess.Popen[bytes], first: int, launcher: int, limits: Limits) -> None:
         scratch = [f"/proc/{first}/root{path}" for path in SCRATCH]
-        super().__init__(direct, first, watch_limits(limits, first, scratch))
+        super().__init__(direct, first, watch_limits(limits, first, launcher, scratch))
+        self._first_handle = os.pidfd_open(first)
         self.on_end(lambda: os.close(self._first_handle))
 
     def kill(self) -> None:

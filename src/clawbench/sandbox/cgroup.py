@@ -72,21 +72,15 @@ class LimitEvent:
     """A descriptor that becomes readable when a limit may have been hit."""
 
     descriptor: int
-    limit: str
-    counters: int | None = None
-    """The watched events file; without one the event itself is the proof."""
-    key: str = ""
+    counters: int
+    """The events file itself."""
 
-    def happened(self) -> bool:
-        if self.counters is None:
-            return True
-        # Reading through the watched descriptor is also what arms the next event.
-        return _count(os.pread(self.counters, 4096, 0).decode(), self.key) > 0
+    def rearm(self) -> None:
+        os.pread(self.counters, 4096, 0)
 
     def close(self) -> None:
         os.close(self.descriptor)
-        if self.counters is not None:
-            os.close(self.counters)
+        os.close(self.counters)
 
 
 @dataclass
@@ -97,6 +91,7 @@ class Cgroup:
     pids: Path
     version: int
     events: list[LimitEvent] = field(default_factory=list)
+    """Empty in version 1, which does not tell when a fork failed: ask `exceeded` now and then."""
 
     @classmethod
     def open(cls, limits: Limits) -> Self | None:
@@ -109,7 +104,7 @@ class Cgroup:
             for path in group.paths:
                 path.mkdir()
             group._set(limits)
-            group._watch(limits)
+            group._watch()
         except OSError:
             group.remove()
             return None
@@ -154,15 +149,12 @@ class Cgroup:
             (self.memory / "memory.limit_in_bytes").write_text(size)
             _write_where_present(self.memory / "memory.memsw.limit_in_bytes", size)
 
-    def _watch(self, limits: Limits) -> None:
-        if limits.processes is not None:
-            self._watch_file(self.pids / "pids.events", "max", "processes")
-        if limits.memory_mb is not None and self.version == 2:
-            self._watch_file(self.memory / "memory.events", "oom_kill", "memory")
-        elif limits.memory_mb is not None:
-            self._watch_out_of_memory()
+    def _watch(self) -> None:
+        if self.version == 2:
+            self._watch_file(self.pids / "pids.events")
+            self._watch_file(self.memory / "memory.events")
 
-    def _watch_file(self, path: Path, key: str, limit: str) -> None:
+    def _watch_file(self, path: Path) -> None:
         """The kernel marks a changed events file as urgent; an epoll of its own makes that readable."""
         with contextlib.ExitStack() as undo:
             counters = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
@@ -170,17 +162,8 @@ class Cgroup:
             os.read(counters, 4096)
             with select.epoll() as poll:
                 poll.register(counters, select.EPOLLPRI)
-                self.events.append(LimitEvent(os.dup(poll.fileno()), limit, counters, key))
+                self.events.append(LimitEvent(os.dup(poll.fileno()), counters))
             undo.pop_all()
-
-    def _watch_out_of_memory(self) -> None:
-        event = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
-        self.events.append(LimitEvent(event, "memory"))
-        control = os.open(self.memory / "memory.oom_control", os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            (self.memory / "cgroup.event_control").write_text(f"{event} {control}")
-        finally:
-            os.close(control)
 
 
 def _text(path: Path) -> str:

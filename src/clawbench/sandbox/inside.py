@@ -8,6 +8,7 @@ socket that closes without a message means that the program took over.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import fcntl
 import json
 import os
@@ -22,6 +23,7 @@ HELLO = b"H"
 LISTENERS = b"L"
 FAILED = b"E"
 MOST_DESCRIPTORS = 128
+KEYCTL_JOIN_SESSION_KEYRING = 1
 
 
 def receive_job(channel: socket.socket) -> tuple[dict[str, Any], list[int]]:
@@ -84,6 +86,13 @@ def restore_signals() -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
 
 
+def leave_session_keyring() -> None:
+    """Keys of the invoker's session are inherited like descriptors, through every namespace."""
+    number = {"x86_64": 250, "aarch64": 219}.get(os.uname().machine)
+    if number is not None:
+        ctypes.CDLL(None).syscall(number, KEYCTL_JOIN_SESSION_KEYRING, None)
+
+
 def become(argv: list[str], env: dict[str, str]) -> None:
     """Replace this process; returns only by raising."""
     try:
@@ -106,6 +115,7 @@ def run(channel: socket.socket) -> None:
             listener.detach()
         os.chdir(job["cwd"])
         apply_limits(job)
+        leave_session_keyring()
         restore_signals()
         become(job["argv"], job["env"])
     except (OSError, ValueError) as error:

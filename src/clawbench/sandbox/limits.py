@@ -22,40 +22,62 @@ class LimitWatch(Protocol):
 
     cgroup: Cgroup | None
 
-    def start(self, launcher: int, on_exceeded: OnExceeded) -> None:
-        """Watch the tree that grows from `launcher`, which waits until this returns."""
-        ...
+    def start(self, on_exceeded: OnExceeded) -> None: ...
 
     def stop(self) -> str | None:
         """End the watch after the tree's end; the limit that was hit, if any."""
         ...
 
 
-def watch_limits(limits: Limits, root: int, scratch: Sequence[str] = ()) -> LimitWatch:
-    """`root`: the process all others stay below; `scratch`: file systems that count as memory."""
+def watch_limits(limits: Limits, root: int, launcher: int, scratch: Sequence[str] = ()) -> LimitWatch:
+    """Put the waiting `launcher`, from which the tree will grow, under the limits.
+
+    `root`: the process all others stay below; `scratch`: file systems that count as memory.
+    """
     group = Cgroup.open(limits) if limits.memory_mb or limits.processes else None
-    return GroupWatch(group) if group else TreeWatch(limits, root, scratch)
+    if group is not None:
+        try:
+            group.add(launcher)
+        except OSError:  # we may make groups here, but not move processes into them
+            group.remove()
+        else:
+            return GroupWatch(group)
+    return TreeWatch(limits, root, scratch)
 
 
 class GroupWatch:
-    """The kernel counts and tells."""
+    """The kernel counts, and tells where it can."""
 
     def __init__(self, cgroup: Cgroup) -> None:
         self.cgroup: Cgroup | None = cgroup
         self._group = cgroup
+        self._timer: asyncio.TimerHandle | None = None
 
-    def start(self, launcher: int, on_exceeded: OnExceeded) -> None:
-        self._group.add(launcher)
-        loop = asyncio.get_running_loop()
+    def start(self, on_exceeded: OnExceeded) -> None:
+        self._on_exceeded = on_exceeded
         for event in self._group.events:
-            loop.add_reader(event.descriptor, self._on_event, event, on_exceeded)
+            asyncio.get_running_loop().add_reader(event.descriptor, self._on_event, event)
+        if not self._group.events:
+            self._ask_again()
 
-    def _on_event(self, event: LimitEvent, on_exceeded: OnExceeded) -> None:
-        if event.happened():
+    def _on_event(self, event: LimitEvent) -> None:
+        event.rearm()
+        self._ask()
+
+    def _ask(self) -> bool:
+        exceeded = self._group.exceeded()
+        if exceeded:
             self._unwatch()
-            on_exceeded(event.limit)
+            self._on_exceeded(exceeded)
+        return exceeded is not None
+
+    def _ask_again(self) -> None:
+        if not self._ask():
+            self._timer = asyncio.get_running_loop().call_later(_INTERVAL_S, self._ask_again)
 
     def _unwatch(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
         for event in self._group.events:
             asyncio.get_running_loop().remove_reader(event.descriptor)
 
@@ -76,7 +98,7 @@ class TreeWatch:
         self._task: asyncio.Task[None] | None = None
         self._exceeded: str | None = None
 
-    def start(self, launcher: int, on_exceeded: OnExceeded) -> None:
+    def start(self, on_exceeded: OnExceeded) -> None:
         if self._limits.memory_mb or self._limits.processes:
             self._task = asyncio.get_running_loop().create_task(self._watch(on_exceeded))
 

@@ -93,7 +93,8 @@ class PlainSandbox:
                     process = await self._start(command, complaints.write_end, resources)
             except LauncherGoneError:
                 raise SandboxError(
-                    f"The launcher did not start: {complaints.read()}. Check {BARE}."
+                    f"The launcher did not start: {complaints.read() or 'it gave no reason'}. "
+                    f"Check that {self._interpreter} runs."
                 ) from None
             except TimeoutError:
                 raise start_timed_out(command) from None
@@ -109,13 +110,12 @@ class PlainSandbox:
             undo.enter_context(control)
             direct = self._spawn(handover.theirs.fileno(), theirs.fileno(), errors)
             theirs.close()
-            with killed_on_error(direct):
+            with killed_on_error(direct, self._guardian):
                 launcher = await handover.hello()
-                process = PlainProcess(direct, control, marker, command.limits)
+                process = PlainProcess(direct, control, marker, launcher, command.limits)
             undo.pop_all()
-        process.guard(self._guardian, direct.pid)
-        process.guard_marker(self._guardian)
-        await launch(process, launcher, handover, command, self.environment(command, marker), str(self.home))
+        env = self.environment(command, marker)
+        await launch(process, handover, command, env, str(self.home), self._guardian)
         return process
 
     def _spawn(self, launcher: int, control: int, errors: int) -> subprocess.Popen[bytes]:
@@ -142,17 +142,22 @@ class PlainProcess(TreeProcess):
     """A supervisor and all below it. What slips out of its sight is known by a mark in its environment."""
 
     def __init__(
-        self, direct: subprocess.Popen[bytes], control: socket.socket, marker: str, limits: Limits
+        self,
+        direct: subprocess.Popen[bytes],
+        control: socket.socket,
+        marker: str,
+        launcher: int,
+        limits: Limits,
     ) -> None:
-        super().__init__(direct, direct.pid, watch_limits(limits, direct.pid))
+        super().__init__(direct, direct.pid, watch_limits(limits, direct.pid, launcher))
         self._control = control
         self._marker = marker
         self.on_end(control.close)
 
-    def guard_marker(self, guardian: Guardian | None) -> None:
-        if guardian is not None:
-            guardian.watch_marker(self._marker)
-            self.on_end(lambda: guardian.forget_marker(self._marker))
+    def guard(self, guardian: Guardian) -> None:
+        super().guard(guardian)
+        guardian.watch_marker(self._marker)
+        self.on_end(lambda: guardian.forget_marker(self._marker))
 
     def kill(self) -> None:
         if not self.released:

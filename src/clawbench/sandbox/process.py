@@ -40,22 +40,20 @@ class TreeProcess(ABC):
         else:
             self._on_end.append(callback)
 
-    def guard(self, guardian: Guardian | None, *pids: int) -> None:
-        """Let the guardian end these and remove the control group, should we be killed."""
-        if guardian is None:
-            return
+    def guard(self, guardian: Guardian) -> None:
+        """Let the guardian end the tree and remove the control group, should we be killed."""
         groups = self._watch.cgroup.paths if self._watch.cgroup else []
-        for pid in pids:
+        for pid in {self._direct.pid, self.pid}:
             guardian.watch_process(pid)
             self.on_end(partial(guardian.forget_process, pid))
         for path in groups:
             guardian.watch_cgroup(path)
             self.on_end(partial(guardian.forget_cgroup, path))
 
-    def run(self, launcher: int, time_s: float | None) -> None:
-        """Apply the limits and wait for the end in the background; the launcher is still waiting."""
+    def run(self, time_s: float | None) -> None:
+        """Watch the limits and wait for the end in the background."""
         loop = asyncio.get_running_loop()
-        self._watch.start(launcher, self._exceed)
+        self._watch.start(self._exceed)
         if time_s is not None:
             self._timer = loop.call_later(time_s, self._exceed, "time")
         self._ending = loop.create_task(self._await_end())

@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Iterator, Mapping
 
 from clawbench.errors import SandboxError
+from clawbench.sandbox.guardian import Guardian
 from clawbench.sandbox.handover import Handover, Job, open_output
 from clawbench.sandbox.process import TreeProcess
 from clawbench.sandbox.protocol import Command
@@ -19,18 +20,20 @@ BARE = ("-I", "-S", "-E")
 
 async def launch(
     process: TreeProcess,
-    launcher: int,
     handover: Handover,
     command: Command,
     env: Mapping[str, str],
     home: str,
+    guardian: Guardian | None,
 ) -> None:
     """Turn the waiting launcher into the program; on any failure nothing of it is left."""
     limits = command.limits
     file_bytes = None if limits.file_mb is None else limits.file_mb * 1024 * 1024
     job = Job(command.argv, env, command.cwd or home, list(command.listen.values()), file_bytes)
-    process.run(launcher, limits.time_s)
+    process.run(limits.time_s)
     try:
+        if guardian is not None:
+            process.guard(guardian)
         with contextlib.ExitStack() as opened:
             outputs = [open_output(path) for path in (command.stdout, command.stderr)]
             for descriptor in outputs:
@@ -43,12 +46,17 @@ async def launch(
 
 
 @contextlib.contextmanager
-def killed_on_error(direct: subprocess.Popen[bytes]) -> Iterator[None]:
+def killed_on_error(direct: subprocess.Popen[bytes], guardian: Guardian | None) -> Iterator[None]:
+    """For the time until a `TreeProcess` takes care of it."""
     try:
+        if guardian is not None:
+            guardian.watch_process(direct.pid)
         yield
     except BaseException:
         direct.kill()
         direct.wait()
+        if guardian is not None:
+            guardian.forget_process(direct.pid)
         raise
 
 

@@ -1,6 +1,6 @@
 """The parent of a program that runs without namespaces: keeps its whole tree below itself and ends it.
 
-Standard library only; started as `python -I -S -E <this> <launcher's descriptor> <control descriptor>`. Orphans
+Standard library only; started as `python -I -S -E <this> <launcher's socket> <control socket>`. Orphans
 of the tree become its children (child subreaper). It ends the tree when the program has ended, or when the
 trusted side closes the control socket or dies, and then says there how the program ended.
 """
