@@ -54,8 +54,11 @@ class ChatCompletions:
             await _unauthorized(wire)
             return
         try:
-            request = parse_object(await read_body(scope, receive))
-            call = meter.begin("/chat/completions", request)
+            body = await read_body(scope, receive)
+            if meter.closed:
+                await _unauthorized(wire)
+                return
+            call = meter.begin("/chat/completions", parse_object(body))
         except HungUpError:
             return
         except TooLargeError:

@@ -118,9 +118,9 @@ class Meter:
         return call
 
     def track(self, call: Call, task: asyncio.Task[None]) -> None:
-        """Remember the task that serves a call, so that `close` can break it off."""
+        """Follow the task that carries a call: `close` breaks it off, its end releases the call."""
         self._tasks[task] = call
-        task.add_done_callback(lambda done: self._tasks.pop(done, None))
+        task.add_done_callback(self._release)
 
     def refuse(self, path: str, status: int, why: str) -> None:
         """Write down a request that was turned away and never became a call."""
@@ -149,8 +149,12 @@ class Meter:
             extra["billed_usd"] = answer.billed_usd
         self._calls_file.append(call.line(usage, cost, **extra))
 
-    def release(self) -> None:
+    def _release(self, task: asyncio.Task[None]) -> None:
         """The harness has its answer: now a cap that was reached may end the run."""
+        call = self._tasks.pop(task)
+        if call.ended is None:
+            # Broken off before the task took its first step.
+            self.account(call)
         self.calls_under_way -= 1
         if spent := self._budget.spent(self.metered):
             self._signal(StopReason.BUDGET, spent)

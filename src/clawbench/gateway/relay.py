@@ -34,18 +34,19 @@ async def serve(meter: Meter, call: Call, headers: Headers, wire: Wire, receive:
 
 async def _carry(meter: Meter, call: Call, headers: Headers, wire: Wire) -> None:
     try:
-        try:
-            await _pass_on(meter, call, headers, wire)
-        except UnreachableError as error:
-            call.unreachable, call.error = True, str(error)
-        except asyncio.CancelledError:
-            call.aborted = call.aborted or "gateway"
-            raise
-        finally:
-            meter.account(call)
-        await _finish(call, wire)
+        await _pass_on(meter, call, headers, wire)
+    except UnreachableError as error:
+        call.unreachable, call.error = True, str(error)
+    except asyncio.CancelledError:
+        call.aborted = call.aborted or "gateway"
+        raise
+    except Exception as error:
+        call.error = f"the gateway failed ({type(error).__name__})"
+        raise
     finally:
-        meter.release()
+        # Before the end is sent: the next call must already find this one counted.
+        meter.account(call)
+    await _finish(call, wire)
 
 
 async def _pass_on(meter: Meter, call: Call, headers: Headers, wire: Wire) -> None:

@@ -26,6 +26,7 @@ from clawbench.models import ApiType, Model
 from clawbench.results import RunDirectory
 
 LONGEST_SOCKET_PATH = 107
+_WIRE_LOG = logging.getLogger("httpcore")
 
 
 class Gateway:
@@ -38,10 +39,15 @@ class Gateway:
         self._app = build_app(self._meters.get)
         self._servers: list[tuple[_Server, asyncio.Task[None]]] = []
         self._noise = _CutConnections()
+        self._wire_log_level = logging.NOTSET
 
     async def __aenter__(self) -> Gateway:
+        listener = _unix_socket(self.socket_path)
         logging.getLogger("uvicorn.error").addFilter(self._noise)
-        await self._serve(_unix_socket(self.socket_path))
+        # At DEBUG it logs the headers of every answer, which may echo a key.
+        self._wire_log_level = _WIRE_LOG.level
+        _WIRE_LOG.setLevel(logging.WARNING)
+        await self._serve(listener)
         return self
 
     async def __aexit__(
@@ -55,6 +61,7 @@ class Gateway:
             await self._client.aclose()
         self.socket_path.unlink(missing_ok=True)
         logging.getLogger("uvicorn.error").removeFilter(self._noise)
+        _WIRE_LOG.setLevel(self._wire_log_level)
 
     async def serve_tcp(self, host: str = "127.0.0.1", port: int = 0) -> int:
         """Listen on a TCP port too; returns the port."""
@@ -73,7 +80,7 @@ class Gateway:
         on_change: Callable[[], None] | None = None,
     ) -> Meter:
         """Begin to meter a run. Raises InputError where its model or policy cannot be used."""
-        redactor = Redactor(key.get_secret_value() for key in model.api_keys)
+        redactor = Redactor(key.get_secret_value().strip() for key in model.api_keys)
         upstream, prices = self._upstream(run_id, model, redactor)
         meter = Meter(
             run_id=run_id,

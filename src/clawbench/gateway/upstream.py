@@ -8,7 +8,9 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any, Protocol
 
 import httpx
+from pydantic import SecretStr
 
+from clawbench.errors import InputError
 from clawbench.gateway.redaction import Redactor
 from clawbench.models import Model
 
@@ -64,8 +66,8 @@ class HttpUpstream:
     """A model's HTTP API. The keys are used in turn and stay here."""
 
     def __init__(self, model: Model, client: Callable[[], httpx.AsyncClient], redactor: Redactor) -> None:
-        self._base = httpx.URL(model.base_url)
-        self._keys = itertools.cycle([*model.api_keys] or [None])
+        self._base = _base_url(model)
+        self._keys = itertools.cycle(usable_keys(model) or [None])
         self._client = client
         self._redactor = redactor
 
@@ -79,7 +81,7 @@ class HttpUpstream:
         request = client.build_request("POST", url, content=json.dumps(body).encode(), headers=outgoing)
         try:
             response = await client.send(request, stream=True)
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
+        except httpx.HTTPError as error:
             raise UnreachableError(_describe(error, self._redactor)) from None
         return HttpReply(response, self._redactor.fresh())
 
@@ -110,6 +112,32 @@ class HttpReply:
 
     async def close(self) -> None:
         await self._response.aclose()
+
+
+def usable_keys(model: Model) -> list[SecretStr]:
+    """The model's keys without the blanks around them; InputError where one cannot be sent."""
+    keys = [key.get_secret_value().strip() for key in model.api_keys]
+    if all(key.isascii() and key.isprintable() and key for key in keys):
+        return [SecretStr(key) for key in keys]
+    raise InputError(
+        "holds characters that cannot be sent in a header",
+        field=f"{model.name}.api_key",
+        remedy="Copy the key again, as one line",
+    )
+
+
+def _base_url(model: Model) -> httpx.URL:
+    try:
+        url = httpx.URL(model.base_url)
+    except httpx.InvalidURL:
+        url = httpx.URL()
+    if url.scheme in ("http", "https") and url.host:
+        return url
+    raise InputError(
+        "is no http or https address",
+        field=f"{model.name}.base_url",
+        remedy="Write the address of the API, such as https://api.example.com/v1",
+    )
 
 
 def _goes_up(name: str) -> bool:
