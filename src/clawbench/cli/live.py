@@ -25,9 +25,9 @@ async def perform_runs(specs: Sequence[RunSpec]) -> list[tuple[RunDirectory, Run
             for spec, progress in zip(specs, lines, strict=True):
                 if host.cancelled.is_set():
                     break
-                progress.restart()
                 if not err.is_terminal:
                     progress.changed = _plain_reporter(progress)
+                progress.restart()
                 done.append(await run_task(host, spec, progress))
                 live.refresh()
         return done

@@ -6,10 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich.table import Table
+from rich import box
+from rich.table import Column, Table
 
 from clawbench.cli.console import out
 from clawbench.results import RunDirectory, RunRecord
+
+
+MOST_FAILURES = 5
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,12 @@ class RunRow:
             short = verdict.value
         return short if short == verdict.value else f"{short} ({verdict.value})"
 
+    @property
+    def model(self) -> str:
+        """The model's name; a scripted one is always called so."""
+        name = self.record.model.name
+        return f"{name} (scripted)" if self.record.scripted and "scripted" not in name else name
+
 
 def run_row(directory: RunDirectory, record: RunRecord) -> RunRow:
     return RunRow(directory.path, record)
@@ -44,16 +54,15 @@ def money(cost: float | None, scripted: bool) -> str:
 
 def show_runs(rows: Sequence[RunRow]) -> None:
     """Print the runs, and below them what each verdict rests on and where the files are."""
-    table = Table("task", "harness", "model", "verdict", "stopped by", "duration", "turns", "tokens", "cost")
+    table = Table(Column("run", overflow="fold"), Column("verdict", no_wrap=True), box=box.SIMPLE_HEAD)
+    for name in ("duration", "turns", "tokens", "cost"):
+        table.add_column(name, no_wrap=True, justify="right")
     for row in rows:
         record, measured = row.record, row.record.usage.measured
         style = "green" if record.verdict and record.verdict.passed else "red"
         table.add_row(
-            record.task.name,
-            record.harness.name,
-            record.model.name + (" (scripted)" if record.scripted else ""),
+            f"{record.task.name}\n[dim]{record.harness.name} · {row.model}[/]",
             f"[{style}]{row.verdict}[/]",
-            record.stop_reason.value if record.stop_reason else "",
             f"{record.duration_s or 0:.1f} s",
             str(measured.turns),
             f"{measured.usage.total:,}",
@@ -69,10 +78,13 @@ def show_runs(rows: Sequence[RunRow]) -> None:
 
 
 def _explain(row: RunRow) -> None:
-    out.print(f"\n{row.verdict}: {row.directory}", highlight=False, soft_wrap=True)
+    stopped = row.record.stop_reason.value if row.record.stop_reason else "nothing"
+    out.print(f"\n{row.verdict}, stopped by {stopped}: {row.directory}", highlight=False, soft_wrap=True)
     score = row.record.score
-    for check in score.checks if score else []:
-        if not check.ok:
-            out.print(f"  {check.name}: {check.detail}", highlight=False, markup=False, soft_wrap=True)
-    if score and score.explanation:
+    failed = [check for check in score.checks if not check.ok] if score else []
+    for check in failed[:MOST_FAILURES]:
+        out.print(f"  {check.name}: {check.detail}", highlight=False, markup=False, soft_wrap=True)
+    if len(failed) > MOST_FAILURES:
+        out.print(f"  and {len(failed) - MOST_FAILURES} more in run.json")
+    if score and not failed:
         out.print(f"  {score.explanation}", highlight=False, markup=False, soft_wrap=True)

@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import signal
+import stat
 import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -208,7 +209,10 @@ def find_bwrap() -> str:
 @functools.cache
 def supported_options(bwrap: str) -> frozenset[str]:
     listed = subprocess.run([bwrap, "--help"], capture_output=True, text=True, check=False)
-    return frozenset(word for word in (listed.stdout + listed.stderr).split() if word.startswith("--"))
+    words = {word for word in (listed.stdout + listed.stderr).split() if word.startswith("--")}
+    if os.stat(bwrap).st_mode & stat.S_ISUID:
+        words.discard("--disable-userns")  # it refuses the option when installed setuid
+    return frozenset(words)
 
 
 def explain(complaint: str) -> str:

@@ -26,6 +26,7 @@ class Limits:
 
     memory_mb: int | None = 4096
     processes: int | None = 512
+    """Threads count as well."""
     file_mb: int | None = 2048
     """Largest single file it may write."""
     time_s: float | None = None
@@ -58,7 +59,7 @@ class Ended:
     exit_code: int
     """Negative: the number of the signal that ended it."""
     limit: str | None = None
-    """`memory`, `processes`, `time`: the limit that ended it, where one did."""
+    """`memory`, `processes`, `time`, `file`: the limit that ended it, where one did."""
 
 
 class Process(Protocol):

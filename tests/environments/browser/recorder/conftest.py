@@ -1,4 +1,4 @@
-"""A stage for the recorder: a real display, a real Chromium over its pipe, and a server with made-up hosts."""
+"""A stage for the recorder: a real display, a real Chromium over its pipe, a server with made-up hosts."""
 
 from __future__ import annotations
 

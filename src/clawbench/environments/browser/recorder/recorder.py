@@ -32,6 +32,8 @@ BINDING = "clawbenchRecorderReport"
 """The function, in that world only, through which the script reports."""
 PROBE = "probe"
 LIMITS = {"text": TEXT_LENGTH, "value": VALUE_LENGTH, "scrollMs": 100, "examineMs": 30}
+LARGEST_POST_IN_EVENTS = 64 * 1024
+"""Larger bodies come once only, with the paused request."""
 HOLD_AT_MOST_S = 0.3
 """A line waits no longer than this for what is inside a closed shadow root."""
 
@@ -121,7 +123,7 @@ class Recorder:
     # -- targets ---------------------------------------------------------------------------------
 
     def _prepare(self, session: str, kind: str) -> None:
-        self._cdp.notify("Network.enable", {}, session)
+        self._cdp.notify("Network.enable", {"maxPostDataSize": LARGEST_POST_IN_EVENTS}, session)
         if kind not in WITH_DOCUMENTS:
             return
         self._cdp.notify("Page.enable", {}, session)

@@ -15,8 +15,11 @@ from clawbench.results import JsonLines
 
 RECORDED_SCHEMES = ("http:", "https:", "ws:", "wss:")
 MOST_REMEMBERED = 10_000
-BODY_WITHIN_S = 2.0
+BODY_WITHIN_S = 0.5
 """How long a request waits for the paused event that carries its whole body."""
+TYPE_WITHIN_S = 0.1
+"""How long a paused request waits for the network event that tells fetch(), EventSource and XHR apart."""
+AMBIGUOUS_TYPE = "XHR"
 LARGE_BODY = 256 * 1024
 FETCH = "fetch"
 
@@ -28,9 +31,18 @@ class Hop:
     url: str
     method: str
     sources: set[str]
-    waiting: asyncio.TimerHandle | None = None
-    """Runs while a body is still to come."""
     entry: dict[str, Any] = field(default_factory=dict)
+    request: dict[str, Any] | None = None
+    """With its body, where the line waits for nothing but the exact type."""
+    waiting: asyncio.TimerHandle | None = None
+    """Runs while the other source is still to tell."""
+
+    def stop_waiting(self) -> bool:
+        waited = self.waiting is not None
+        if self.waiting is not None:
+            self.waiting.cancel()
+            self.waiting = None
+        return waited
 
 
 class RequestLog:
@@ -54,29 +66,29 @@ class RequestLog:
         if hop is None:
             return
         if new:
-            hop.entry = _entry(
-                key, request, params.get("resourceType", "Other"), params.get("frameId"), time.time()
-            )
-        elif hop.waiting is None:
-            return
-        else:
-            hop.waiting.cancel()
-            hop.waiting = None
-        self._write_with_body(hop, request)
+            kind = params.get("resourceType", "Other")
+            hop.entry = _entry(key, request, kind, params.get("frameId"), time.time())
+            if kind == AMBIGUOUS_TYPE and "networkId" in params:
+                hop.request = request
+                hop.waiting = self._loop.call_later(TYPE_WITHIN_S, self._write_waiting, hop)
+            else:
+                self._write_with_body(hop, request)
+        elif hop.request is None and hop.stop_waiting():
+            self._write_with_body(hop, request)
 
     def sent(self, params: dict[str, Any], session: str | None) -> None:
         """A Network.requestWillBeSent event."""
         request = params["request"]
         hop, new = self._hop(params["requestId"], request, session or "")
-        if hop is None or not new:
+        if hop is None:
             return
-        hop.entry = _entry(
-            params["requestId"],
-            request,
-            params.get("type", "Other"),
-            params.get("frameId"),
-            params.get("wallTime") or time.time(),
-        )
+        if not new:
+            if hop.request is not None and hop.stop_waiting():
+                hop.entry["resource_type"] = params.get("type", AMBIGUOUS_TYPE)
+                self._write_with_body(hop, hop.request)
+            return
+        kind, sent_at = params.get("type", "Other"), params.get("wallTime") or time.time()
+        hop.entry = _entry(params["requestId"], request, kind, params.get("frameId"), sent_at)
         if _has_whole_body(request):
             self._write_with_body(hop, request)
         else:
@@ -98,13 +110,10 @@ class RequestLog:
         )
 
     async def close(self) -> None:
-        """Write what still waits for its body."""
-        for hops in self._hops.values():
-            for hop in hops:
-                if hop.waiting is not None:
-                    hop.waiting.cancel()
-                    hop.waiting = None
-                    self._write(hop.entry)
+        """Write what still waits for more."""
+        for hop in [hop for hops in self._hops.values() for hop in hops]:
+            if hop.stop_waiting():
+                self._write_waiting(hop)
         await asyncio.gather(*self._tasks)
         self._lines.close()
 
@@ -122,6 +131,13 @@ class RequestLog:
         while len(self._hops) > MOST_REMEMBERED:
             self._hops.popitem(last=False)
         return hops[-1], True
+
+    def _write_waiting(self, hop: Hop) -> None:
+        hop.waiting = None
+        if hop.request is not None:
+            self._write_with_body(hop, hop.request)
+        else:
+            self._write(hop.entry)
 
     def _ask_for_body(self, hop: Hop, request_id: str, request: dict[str, Any], session: str | None) -> None:
         hop.waiting = None

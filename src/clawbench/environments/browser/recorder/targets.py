@@ -9,6 +9,8 @@ from typing import Any
 from clawbench.environments.browser.cdp import CdpConnection, CdpError
 
 AUTO_ATTACH = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}
+OF_THE_BROWSER_ITSELF = frozenset({"browser_ui", "browser"})
+"""Its own bars and bubbles, which no web page reaches."""
 WITH_DOCUMENTS = frozenset({"page", "iframe", "webview"})
 ATTACH_WITHIN_S = 10.0
 
@@ -32,10 +34,10 @@ class Targets:
 
     def _attached(self, params: dict[str, Any], parent: str | None) -> None:
         session, info = params["sessionId"], params["targetInfo"]
-        first = self._first_sessions.setdefault(info["targetId"], session)
-        self._cdp.notify("Target.setAutoAttach", AUTO_ATTACH, session)
-        if first == session:
-            self._prepare(session, info["type"])
+        if info["type"] not in OF_THE_BROWSER_ITSELF:
+            self._cdp.notify("Target.setAutoAttach", AUTO_ATTACH, session)
+            if self._first_sessions.setdefault(info["targetId"], session) == session:
+                self._prepare(session, info["type"])
         # Commands of a session are carried out in order: the target runs on when it is prepared.
         let_go = self._cdp.call("Runtime.runIfWaitingForDebugger", None, session)
         self._starting.add(let_go)

@@ -10,6 +10,7 @@ def _script(name: str) -> str:
 
 
 READ = _script("read")
+PLACE = _script("place")
 POINT = _script("point")
 FIELD = _script("field")
 SELECT = _script("select")

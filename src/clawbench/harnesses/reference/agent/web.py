@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,6 +22,16 @@ T = TypeVar("T")
 LOAD_WITHIN_S = 20.0
 LONGEST_WAIT_S = 60.0
 SCROLL_BY = {"down": 700.0, "up": -700.0, "bottom": 1_000_000.0, "top": -1_000_000.0}
+
+
+@dataclass(frozen=True)
+class _Place:
+    session: str
+    document: str = ""
+    """Differs for every document and, within one, for every path."""
+    text: str = ""
+    said: Sequence[str] = ()
+    """What the page announces: alerts and status lines."""
 
 
 class WebTools:
@@ -49,13 +60,13 @@ class WebTools:
 
     async def click(self, element: int) -> str:
         target = self._reader.element(element)
-        before = await self._document()
+        before = await self._place()
         await self._guard(self._hand.click(target))
         return await self._afterwards(f"clicked {target}", before)
 
     async def type(self, element: int, text: str, clear: bool = True, submit: bool = False) -> str:
         target = self._reader.element(element)
-        before = await self._document()
+        before = await self._place()
         value = await self._guard(self._hand.type(target, text, clear=clear))
         done = f"typed into {target}; it now holds {json.dumps(value, ensure_ascii=False)}"
         if submit:
@@ -65,7 +76,7 @@ class WebTools:
 
     async def select(self, element: int, value: str) -> str:
         target = self._reader.element(element)
-        before = await self._document()
+        before = await self._place()
         chosen = (await self._hand.ask(target, elements.SELECT, value))["chosen"]
         return await self._afterwards(f"chose {json.dumps(chosen, ensure_ascii=False)} in {target}", before)
 
@@ -73,7 +84,7 @@ class WebTools:
         target = self._reader.element(element)
         if not Path(path).is_file():
             raise ToolError(f"there is no file {path}")
-        before = await self._document()
+        before = await self._place()
         await self._guard(self._hand.upload(target, path))
         return await self._afterwards(f"gave {path} to {target}", before)
 
@@ -89,11 +100,12 @@ class WebTools:
 
     async def wait(self, seconds: float | None = None, text: str | None = None) -> str:
         limit = min(max(seconds if seconds is not None else 10.0, 0.0), LONGEST_WAIT_S)
+        before = await self._place()
         if text is None:
             await asyncio.sleep(limit)
-            return await self._with_place(f"waited {limit:g} s")
+            return await self._afterwards(f"waited {limit:g} s", before)
         found = await self._text_appears(text, limit)
-        return await self._with_place(f"{text!r} {'is on the page' if found else 'did not appear'}")
+        return await self._afterwards(f"{text!r} {'is on the page' if found else 'did not appear'}", before)
 
     async def _text_appears(self, text: str, limit_s: float) -> bool:
         deadline = time.monotonic() + limit_s
@@ -106,19 +118,20 @@ class WebTools:
                 await self._browser.settle(left)  # the page navigated: look again on the new one
         return False
 
-    async def _afterwards(self, done: str, before: object) -> str:
+    async def _afterwards(self, done: str, before: _Place) -> str:
         await self._browser.settle()
-        if await self._document() != before:
+        after = await self._place()
+        if (after.session, after.document) != (before.session, before.document):
             return await self._with_reading(done)
-        return await self._with_place(done)
+        news = [f"the page says: {said}" for said in after.said if said not in before.said]
+        return self._with_notices("\n".join([done, *news, after.text]))
 
-    async def _document(self) -> object:
-        """What tells one document from another: tab, time origin; and the path, for in-page routing."""
+    async def _place(self) -> _Place:
+        session = self._browser.tab.session.id
         try:
-            where = await self._evaluate("[performance.timeOrigin, location.origin + location.pathname]")
+            return _Place(session, **await self._evaluate(elements.PLACE))
         except ToolError:
-            where = None
-        return self._browser.tab.session.id, where
+            return _Place(session)  # between two documents
 
     async def _with_reading(self, done: str) -> str:
         try:
@@ -126,10 +139,6 @@ class WebTools:
         except ToolError as error:
             reading = str(error)
         return self._with_notices(f"{done}\n\n{reading}")
-
-    async def _with_place(self, done: str) -> str:
-        place = await self._evaluate("`url: ${location.href}\\ntitle: ${document.title}`")
-        return self._with_notices(f"{done}\n{place}")
 
     def _with_notices(self, text: str) -> str:
         notices, self._browser.notices[:] = list(self._browser.notices), []

@@ -1,4 +1,4 @@
-import {api, element, money} from '/assets/shop.js';
+import {api, element, money, toast} from '/assets/shop.js';
 
 const form = document.getElementById('checkout');
 const fields = form.elements;
@@ -62,7 +62,10 @@ async function place(event) {
   const box = document.getElementById('problem');
   const found = problem();
   box.textContent = found ? found[1] : '';
-  if (found) return found[0].focus();
+  if (found) {
+    toast(found[1]);
+    return found[0].focus();
+  }
   const button = form.querySelector('button[type=submit]');
   button.disabled = true;
   button.textContent = 'Placing your order …';

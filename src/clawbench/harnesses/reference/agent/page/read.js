@@ -45,8 +45,8 @@
     const texts = [], walker = document.createTreeWalker(label, NodeFilter.SHOW_TEXT);
     while (walker.nextNode()) {
       const parent = walker.currentNode.parentElement;
-      if (!parent.closest('select,textarea,script,style')) texts.push(walker.currentNode.data);
-      if (!getComputedStyle(parent).display.startsWith('inline')) texts.push(' ');
+      const space = getComputedStyle(parent).display.startsWith('inline') ? '' : ' ';
+      if (!parent.closest('select,textarea,script,style')) texts.push(space, walker.currentNode.data, space);
     }
     return texts.join('');
   };
@@ -153,5 +153,5 @@
   flush();
   const height = document.documentElement.scrollHeight;
   const seen = `${Math.round(scrollY)}–${Math.round(Math.min(scrollY + innerHeight, height))} of ${height} px`;
-  return [JSON.stringify({title: document.title, url: location.href, seen, lines: lines.filter(l => l !== '-' && !/^#+$/.test(l)), labels}), ...elements];
+  return [JSON.stringify({title: document.title, url: location.href, seen, lines: lines.filter(text => !/^[#|\s-]+$/.test(text)), labels}), ...elements];
 }
