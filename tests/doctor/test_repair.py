@@ -99,6 +99,7 @@ def test_on_ubuntu_the_browser_comes_as_googles_package(monkeypatch: pytest.Monk
     assert " chromium" not in line
     assert "xvfb ca-certificates wget && " in line
     assert line.endswith("$d/chrome.deb")
+    assert "dl.google.com" in system.what_comes(["chromium"])
     assert system.browser_is_installable()
     monkeypatch.setattr(platform, "machine", lambda: "aarch64")
     assert not system.browser_is_installable()

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 
 from clawbench.doctor.part import Finding, Part, Status
-from clawbench.doctor.system import UNATTENDED, as_typed_by_user, install_line, root_prefix
+from clawbench.doctor.system import UNATTENDED, as_typed_by_user, install_line, root_prefix, what_comes
 
 Say = Callable[[str], None]
 _WORTH_SAYING = re.compile(r"Need to get|After this operation|Fetched|[EW]: ")
@@ -36,7 +36,7 @@ def install(parts: Sequence[Part], say: Say) -> bool:
         return False
     say("Installing with apt-get, which may take some minutes:")
     for part in parts:
-        say(f"  {' '.join(part.packages)}: {part.name}, {part.why}")
+        say(f"  {what_comes(part.packages)}: {part.name}, {part.why}")
     unattended = ("env", "DEBIAN_FRONTEND=noninteractive", "sh", "-c", install_line(packages, UNATTENDED))
     return _run([*prefix, *unattended], say)
 

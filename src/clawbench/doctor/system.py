@@ -55,8 +55,15 @@ def install_line(packages: Sequence[str], options: str = "-y") -> str:
     if _BROWSER not in packages or browser_is_packaged():
         return f"apt-get update && {apt} {' '.join(packages)}"
     others = [*(name for name in packages if name != _BROWSER), *_TOOLS_FOR_CHROME]
-    get_chrome = f"d=$(mktemp -d) && chmod 755 $d && wget -qO $d/chrome.deb {_CHROME_DEB}"
+    get_chrome = f"d=$(mktemp -d) && chmod 755 $d && wget -nv -O $d/chrome.deb {_CHROME_DEB}"
     return f"apt-get update && {apt} {' '.join(others)} && {get_chrome} && {apt} $d/chrome.deb"
+
+
+def what_comes(packages: Sequence[str]) -> str:
+    """The packages in words, and the source of one that is not the distribution's own."""
+    if _BROWSER not in packages or browser_is_packaged():
+        return " ".join(packages)
+    return "google-chrome-stable from dl.google.com, as Ubuntu has Chromium only as a snap"
 
 
 def as_typed_by_user(line: str) -> str:
