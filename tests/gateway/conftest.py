@@ -41,12 +41,14 @@ class FakeApi:
     arrived: asyncio.Event = field(default_factory=asyncio.Event)
     hung_up: asyncio.Event = field(default_factory=asyncio.Event)
     port: int = 0
+    connections: set[asyncio.StreamWriter] = field(default_factory=set)
 
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}/v1"
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections.add(writer)
         with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
             while head := await reader.readuntil(b"\r\n\r\n"):
                 self.received.append(await self._read(head.decode("latin-1"), reader))
@@ -66,6 +68,7 @@ class FakeApi:
                 await answering
                 if writer.is_closing():
                     break
+        self.connections.discard(writer)
         writer.close()
         with contextlib.suppress(ConnectionError):
             await writer.wait_closed()
@@ -171,6 +174,8 @@ async def api() -> AsyncIterator[FakeApi]:
     fake.port = server.sockets[0].getsockname()[1]
     yield fake
     server.close()
+    for writer in list(fake.connections):
+        writer.close()
     await server.wait_closed()
 
 

@@ -124,6 +124,12 @@ async def test_budget_answers_the_crossing_call_and_refuses_the_next(gateway, ap
     assert list(read_json_lines(run.llm_calls))[-1]["refused"] is True
 
 
+async def test_cost_cap_needs_a_price(gateway, api, new_run, kit) -> None:
+    model = kit.model_at(api, price=None)
+    with pytest.raises(InputError, match=r"test-model\.price: is unknown, so a cap on cost"):
+        gateway.open_run(run_id="r", model=model, run=new_run(), budget=Budget(cost_usd=1))
+
+
 async def test_token_cap(gateway, api, new_run, kit) -> None:
     meter = gateway.open_run(run_id="r", model=kit.model_at(api), run=new_run(), budget=Budget(tokens=120))
     async with kit.client_of(gateway, meter.token) as client:

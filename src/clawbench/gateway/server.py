@@ -82,6 +82,12 @@ class Gateway:
         """Begin to meter a run. Raises InputError where its model or policy cannot be used."""
         redactor = Redactor(key.get_secret_value().strip() for key in model.api_keys)
         upstream, prices = self._upstream(run_id, model, redactor)
+        if prices is None and budget.cost_usd is not None:
+            raise InputError(
+                "is unknown, so a cap on cost could not be kept",
+                field=f"{model.name}.price",
+                remedy="Give the model a price, or cap its tokens or calls instead",
+            )
         meter = Meter(
             run_id=run_id,
             model=model,
