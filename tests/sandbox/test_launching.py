@@ -146,6 +146,26 @@ async def test_close_removes_what_the_program_locked(opener: Any, provider: str)
     assert not sandbox.home.exists()
 
 
+async def test_close_removes_a_bottomless_directory(opener: Any) -> None:
+    sandbox = opener()
+    source = "import os\nfor _ in range(1200):\n    os.mkdir('deeper')\n    os.chdir('deeper')"
+    process = await sandbox.start(Command([PYTHON, "-c", source]))
+    assert (await process.wait()).exit_code == 0
+    await sandbox.close()
+    assert not sandbox.home.exists()
+
+
+async def test_output_of_both_kinds_keeps_its_order_and_is_complete(run_inside: Any, provider: str) -> None:
+    script = "for i in $(seq 500); do echo out $i; echo err $i >&2; done"
+    _, output = await run_inside("sh", "-c", script, provider=provider)
+    assert output.splitlines() == [f"{kind} {i}" for i in range(1, 501) for kind in ("out", "err")]
+
+
+async def test_program_does_not_hold_the_file_it_writes_to(run_inside: Any) -> None:
+    _, output = await run_inside("readlink", "/proc/self/fd/1", "/proc/self/fd/2", "/proc/self/fd/0")
+    assert [line.split(":")[0] for line in output.splitlines()] == ["pipe", "pipe", "/dev/null"]
+
+
 async def test_many_at_once(opener: Any, provider: str) -> None:
     sandbox = opener(provider)
 

@@ -172,6 +172,21 @@ async def test_bridge_survives_resets_and_missing_targets(tmp_path: Path) -> Non
             assert connections == []
 
 
+async def test_burst_that_fills_the_servers_queue_is_not_lost(tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as slow:
+        slow.bind(str(tmp_path / "service"))
+        slow.listen(1)
+        async with bridged(tmp_path / "service") as (_, address):
+            pairs = [await asyncio.open_connection(*address) for _ in range(20)]
+            await asyncio.sleep(0.05)  # now most of them wait in vain
+            server = await asyncio.start_unix_server(hash_of_all, sock=slow)
+            for reader, writer in pairs:
+                writer.write_eof()
+                assert await asyncio.wait_for(reader.read(), 10) == hashlib.sha256().hexdigest().encode()
+                writer.close()
+            server.close()
+
+
 async def test_client_that_vanishes_ends_the_other_side(tmp_path: Path) -> None:
     ended = asyncio.Event()
 

@@ -8,6 +8,7 @@ import socket
 from pathlib import Path
 
 _CHUNK = 64 * 1024
+_CONNECT_S = 30.0
 _OUT_OF_DESCRIPTORS = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 
 
@@ -52,12 +53,22 @@ class Bridge:
         client.setblocking(False)
         with client, server:
             try:
-                await asyncio.get_running_loop().sock_connect(server, str(self._target))
+                await _connect(server, self._target)
                 async with asyncio.TaskGroup() as both:
                     both.create_task(_pump(client, server))
                     both.create_task(_pump(server, client))
             except* OSError:  # a peer went away: closing both tells the other
                 pass
+
+
+async def _connect(server: socket.socket, target: Path) -> None:
+    """The event loop's own connect takes a full queue of a unix socket for success."""
+    async with asyncio.timeout(_CONNECT_S):
+        while True:
+            try:
+                return server.connect(str(target))
+            except BlockingIOError:
+                await asyncio.sleep(0.01)
 
 
 async def _pump(source: socket.socket, sink: socket.socket) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import socket
 import struct
 from collections.abc import Mapping, Sequence
@@ -117,11 +116,3 @@ async def readable(descriptor: int) -> None:
         await ready
     finally:
         loop.remove_reader(descriptor)
-
-
-def open_output(path: os.PathLike[str] | None) -> int:
-    """A descriptor for a program's output: appended to `path`, or discarded."""
-    flags = os.O_WRONLY | os.O_CLOEXEC
-    if path is None:
-        return os.open(os.devnull, flags)
-    return os.open(path, flags | os.O_CREAT | os.O_APPEND, 0o644)

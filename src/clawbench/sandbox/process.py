@@ -66,6 +66,9 @@ class TreeProcess(ABC):
         self.kill()
         return await self.wait()
 
+    def output_full(self) -> None:
+        self._exceed("file")
+
     @abstractmethod
     def kill(self) -> None:
         """Start the end of the whole tree."""

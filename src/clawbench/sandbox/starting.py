@@ -6,10 +6,12 @@ import contextlib
 import os
 import subprocess
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 from clawbench.errors import SandboxError
 from clawbench.sandbox.guardian import Guardian
-from clawbench.sandbox.handover import Handover, Job, open_output
+from clawbench.sandbox.handover import Handover, Job
+from clawbench.sandbox.output import OutputPipe
 from clawbench.sandbox.process import TreeProcess
 from clawbench.sandbox.protocol import Command
 
@@ -35,14 +37,31 @@ async def launch(
         if guardian is not None:
             process.guard(guardian)
         with contextlib.ExitStack() as opened:
-            outputs = [open_output(path) for path in (command.stdout, command.stderr)]
-            for descriptor in outputs:
-                opened.callback(os.close, descriptor)
+            outputs = _open_outputs(command, file_bytes, process, opened)
             await handover.send(job, [*outputs, *command.keep_fds])
         process.listeners = await handover.listeners(list(command.listen))
     except BaseException:
         await process.end()
         raise
+
+
+def _open_outputs(
+    command: Command, most: int | None, process: TreeProcess, opened: contextlib.ExitStack
+) -> list[int]:
+    """Descriptors for stdout and stderr; one pipe where both go to one file, so that order is kept."""
+    ends: dict[Path | None, int] = {}
+    for path in (command.stdout, command.stderr):
+        if path in ends:
+            continue
+        if path is None:
+            ends[path] = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
+            opened.callback(os.close, ends[path])
+        else:
+            output = OutputPipe(path, most)
+            process.on_end(output.close)
+            opened.callback(output.start, process.output_full)
+            ends[path] = output.write_end
+    return [ends[command.stdout], ends[command.stderr]]
 
 
 @contextlib.contextmanager
