@@ -13,7 +13,6 @@ QUIET = (
     "--no-first-run",
     "--no-default-browser-check",
     "--no-service-autorun",
-    "--no-pings",
     "--password-store=basic",
     "--use-mock-keychain",
     "--disable-background-networking",

@@ -184,6 +184,7 @@ def main() -> None:
     logging.basicConfig(
         level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )
+    logging.getLogger("websockets").setLevel(logging.WARNING)
     sys.exit(0 if asyncio.run(serve()) else 1)
 
 
