@@ -83,7 +83,11 @@ def _model_handler(model: ScriptedModel) -> type[_Handler]:
             if "status" in reply:
                 self.answer(reply["status"], reply.get("body", b""), reply.get("headers", {}))
                 return
-            usage = {"prompt_tokens": 100, "completion_tokens": 10, "prompt_tokens_details": {"cached_tokens": 40}}
+            usage = {
+                "prompt_tokens": 100,
+                "completion_tokens": 10,
+                "prompt_tokens_details": {"cached_tokens": 40},
+            }
             completion = {"choices": [{"message": reply, "finish_reason": "stop"}], "usage": usage}
             self.answer(200, json.dumps(completion).encode(), {"Content-Type": "application/json"})
 
@@ -155,14 +159,14 @@ def find_chromium() -> str:
 FLAGS = (
     "--headless=new", "--no-sandbox", "--no-first-run", "--disable-background-networking", "--disable-sync",
     "--disable-component-update", "--disable-gpu", "--disable-dev-shm-usage", "--remote-debugging-port=0",
-    "--window-size=1280,900", "--host-resolver-rules=MAP *.test 127.0.0.1", "about:blank",
+    "--window-size=1280,900", "about:blank",
 )  # fmt: skip
 
 
-def start_chromium(profile: Path, *more: str) -> tuple[subprocess.Popen[bytes], int]:
+def start_chromium(profile: Path, hosts: str = "MAP *.test 127.0.0.1") -> tuple[subprocess.Popen[bytes], int]:
     """A headless Chromium and its debugging port, read from the line in which it says so."""
     process = subprocess.Popen(
-        [find_chromium(), f"--user-data-dir={profile}", *more, *FLAGS],
+        [find_chromium(), f"--user-data-dir={profile}", f"--host-resolver-rules={hosts}", *FLAGS],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
     )

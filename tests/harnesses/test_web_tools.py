@@ -39,8 +39,10 @@ def number(reading: str, line: str) -> int:
 FORM = """<title>Form</title><h1>Order</h1>
 <form action="/sent" method="post">
 <label>Quantity <input name="qty" type="number" value="1"></label>
-<label for="mail">E-mail</label><input id="mail" name="mail" type="email" placeholder="you@example.org" required>
-<label>Blend <select name="blend"><option value="">Choose</option><option value="eg">Earl Grey</option></select></label>
+<label for="mail">E-mail</label>
+<input id="mail" name="mail" type="email" placeholder="you@example.org" required>
+<label>Blend <select name="blend">
+<option value="">Choose</option><option value="eg">Earl Grey</option></select></label>
 <label>When <input name="day" type="date"></label>
 <label><input type="radio" name="speed" value="slow" checked> Slow</label>
 <label><input type="radio" name="speed" value="fast" style="position:absolute;opacity:0"> Fast</label>
@@ -48,7 +50,8 @@ FORM = """<title>Form</title><h1>Order</h1>
 <textarea name="note" aria-label="Note"></textarea>
 <p style="display:none">secret</p><button>Place order</button></form>
 <script>window.seen = []; for (const type of ['keydown', 'keyup', 'input', 'change', 'click'])
-addEventListener(type, event => seen.push(type + (event.key ? ':' + event.key : '') + (event.isTrusted ? '' : '!')), true)
+addEventListener(type, event =>
+seen.push(type + (event.key ? ':' + event.key : '') + (event.isTrusted ? '' : '!')), true)
 </script>"""
 
 
@@ -98,7 +101,7 @@ async def test_a_covered_element_is_not_clicked(chromium: str, pages: Pages) -> 
     }
     async with web_tools(chromium) as web:
         reading = await web.open(pages.url("/"))
-        with pytest.raises(ToolError, match="is covered by something else: \"We use cookies"):
+        with pytest.raises(ToolError, match='is covered by something else: "We use cookies'):
             await web.click(number(reading, 'button "Buy"'))
         await web.click(number(reading, 'button "Accept"'))
         assert "title: clicked" in await web.click(number(reading, 'button "Buy"'))
@@ -117,7 +120,8 @@ async def test_frames_and_shadow_roots_are_read_and_clicked(chromium: str, pages
     inner = "<body style='margin:40px'><button onclick=\"this.textContent='pressed {0}'\">inside {0}</button>"
     pages.content = {
         "/": f"""<body><h1>Outer</h1><div style="height:1500px">space</div>
-<iframe src="/same" style="border:7px solid"></iframe><iframe src="{pages.url('/other', 'other.test')}"></iframe>
+<iframe src="/same" style="border:7px solid"></iframe>
+<iframe src="{pages.url("/other", "other.test")}"></iframe>
 <div id=host></div><script>host.attachShadow({{mode: 'open'}}).innerHTML =
 '<b>in shadow</b><button onclick="this.textContent=\\'pressed shadow\\'">shadow</button>'</script>""",
         "/same": inner.format("same"),
@@ -150,7 +154,9 @@ async def test_new_tabs_are_followed_and_left_when_closed(chromium: str, pages: 
 
 
 async def test_waiting_is_for_the_text_not_for_the_clock(chromium: str, pages: Pages) -> None:
-    pages.content = {"/": "<p>loading</p><script>setTimeout(() => document.body.append('all here'), 700)</script>"}
+    pages.content = {
+        "/": "<p>loading</p><script>setTimeout(() => document.body.append('all here'), 700)</script>"
+    }
     async with web_tools(chromium) as web:
         await web.open(pages.url("/"))
         started = asyncio.get_running_loop().time()
