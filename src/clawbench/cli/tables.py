@@ -12,7 +12,6 @@ from rich.table import Column, Table
 from clawbench.cli.console import out
 from clawbench.results import RunDirectory, RunRecord
 
-
 MOST_FAILURES = 5
 
 

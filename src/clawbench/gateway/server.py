@@ -81,13 +81,7 @@ class Gateway:
     ) -> Meter:
         """Begin to meter a run. Raises InputError where its model or policy cannot be used."""
         redactor = Redactor(key.get_secret_value().strip() for key in model.api_keys)
-        upstream, prices = self._upstream(run_id, model, redactor)
-        if prices is None and budget.cost_usd is not None:
-            raise InputError(
-                "is unknown, so a cap on cost could not be kept",
-                field=f"{model.name}.price",
-                remedy="Give the model a price, or cap its tokens or calls instead",
-            )
+        upstream, prices = self._usable(run_id, model, budget, redactor)
         meter = Meter(
             run_id=run_id,
             model=model,
@@ -101,6 +95,22 @@ class Gateway:
         )
         self._meters[meter.token] = meter
         return meter
+
+    def check(self, model: Model, budget: Budget) -> None:
+        """Raises InputError where a run with this model and budget could not be opened."""
+        self._usable("check", model, budget, Redactor(()))
+
+    def _usable(
+        self, run_id: str, model: Model, budget: Budget, redactor: Redactor
+    ) -> tuple[Upstream, PriceList | None]:
+        upstream, prices = self._upstream(run_id, model, redactor)
+        if prices is None and budget.cost_usd is not None:
+            raise InputError(
+                "is unknown, so a cap on cost could not be kept",
+                field=f"{model.name}.price",
+                remedy="Give the model a price, or cap its tokens or calls instead",
+            )
+        return upstream, prices
 
     def _upstream(self, run_id: str, model: Model, redactor: Redactor) -> tuple[Upstream, PriceList | None]:
         if model.api_type is not ApiType.OPENAI_COMPLETIONS:

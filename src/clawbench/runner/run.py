@@ -41,7 +41,8 @@ PROJECT = Path(clawbench.__file__).parent
 
 
 async def run_task(host: Host, spec: RunSpec, progress: Progress) -> tuple[RunDirectory, RunRecord]:
-    """Run one harness with one model at one task; always ends with a record, whatever happened."""
+    """Run one harness with one model at one task; once begun, it ends with a record whatever happens."""
+    host.gateway.check(spec.model, spec.budget)
     started = time.monotonic()
     run = RunDirectory.create(
         spec.output,
