@@ -93,6 +93,36 @@ def test_parent_killed_in_the_middle(provider: str, groups: str, tmp_path: Path)
     assert glob.glob(f"/sys/fs/cgroup/**/clawbench-{parent.pid}-*", recursive=True) == []
 
 
+def test_watched_process_with_a_guardian_of_its_own(provider: str, tmp_path: Path) -> None:
+    """As a browser session below a runner: the inner guardian must live to remove what only it knows."""
+    mark, home, out = uuid.uuid4().hex, tmp_path / "home", tmp_path / "out"
+    inner = [sys.executable, "-c", PARENT, provider, str(home), str(out), mark, "cgroup"]
+    outer = f"""
+import subprocess
+from clawbench.sandbox import Guardian
+guardian = Guardian.start()
+child = subprocess.Popen({inner!r}, stdout=subprocess.DEVNULL)
+guardian.watch_process(child.pid)
+print(guardian.pid, child.pid, flush=True)
+child.wait()
+"""
+    with subprocess.Popen([sys.executable, "-c", outer], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        guardian, child = map(int, parent.stdout.readline().split())
+        wait_for(lambda: out.exists() and out.read_text(), 10)
+        guardians = [guardian, *(entry.pid for entry in proctree.descendants(child) if _guards(entry.pid))]
+        assert len(guardians) == 2
+        parent.send_signal(signal.SIGKILL)
+    left = [home, tmp_path / "home-scratch"]
+    wait_for(lambda: not alive(mark) and not any(path.exists() for path in left), 3)
+    wait_for(lambda: not proctree.entries(guardians), 3)
+    assert glob.glob(f"/sys/fs/cgroup/**/clawbench-{child}-*", recursive=True) == []
+
+
+def _guards(pid: int) -> bool:
+    return "guard.py" in Path(f"/proc/{pid}/cmdline").read_text()
+
+
 def test_guardian_killed_too_still_ends_the_processes(provider: str, tmp_path: Path) -> None:
     mark, home, out = uuid.uuid4().hex, tmp_path / "home", tmp_path / "out"
     argv = [sys.executable, "-c", PARENT, provider, str(home), str(out), mark, "no"]

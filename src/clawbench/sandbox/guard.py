@@ -49,9 +49,21 @@ def end_process(item: dict[str, Any], deadline: float) -> None:
     def alive() -> list[proctree.Entry]:
         return [entry for entry in proctree.entries([pid]) if entry.started == item["started"]]
 
+    def below() -> list[proctree.Entry]:
+        return [entry for entry in proctree.descendants(pid) if alive() and not is_guardian(entry)]
+
     if alive():
-        proctree.kill_until_gone(lambda: proctree.descendants(pid) if alive() else [], deadline)
+        proctree.kill_until_gone(below, deadline)
         proctree.kill_until_gone(alive, deadline)
+
+
+def is_guardian(entry: proctree.Entry) -> bool:
+    """A watched process may have a guardian of its own, which has to clear up after it."""
+    try:
+        with open(f"/proc/{entry.pid}/cmdline", "rb") as file:
+            return os.fsencode(os.path.abspath(__file__)) in file.read().split(b"\0")
+    except OSError:
+        return False
 
 
 def end_cgroup(path: str, deadline: float) -> None:
