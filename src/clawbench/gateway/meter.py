@@ -20,7 +20,7 @@ from clawbench.gateway.redaction import Redactor
 from clawbench.gateway.upstream import Upstream
 from clawbench.gateway.usage import estimate_tokens
 from clawbench.models import Model
-from clawbench.results import JsonLines, Metered, Price, RunDirectory, StopReason, Usage
+from clawbench.results import JsonLines, Metered, Price, RunDirectory, StopReason, Usage, dollars
 
 
 class BudgetSpentError(Exception):
@@ -178,7 +178,7 @@ class Meter:
                 "turns": before.turns + call.usable,
                 "errors": before.errors + (call.error is not None),
                 "usage": before.usage if usage is None else before.usage + usage,
-                "cost_usd": None if before.cost_usd is None else before.cost_usd + (cost or 0.0),
+                "cost_usd": None if before.cost_usd is None else dollars(before.cost_usd + (cost or 0.0)),
                 "latency_s": before.latency_s + call.duration_s,
             }
         )

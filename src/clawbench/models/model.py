@@ -62,8 +62,13 @@ class Model(BaseModel):
         return Path(self.base_url.removeprefix(SCRIPTED))
 
     def settings(self) -> dict[str, Any]:
-        """What the record may show: everything but the keys."""
-        return self.model_dump(mode="json", exclude={"api_keys"}, exclude_none=True)
+        """What the record may show: everything but the keys; a policy by its name and content."""
+        shown = self.model_dump(mode="json", exclude={"api_keys"}, exclude_none=True)
+        if self.scripted:
+            shown["base_url"] = SCRIPTED + self.policy.name
+            if self.policy.is_file():
+                shown["policy_hash"] = hashlib.sha256(self.policy.read_bytes()).hexdigest()
+        return shown
 
     def content_hash(self) -> str:
         return hashlib.sha256(json.dumps(self.settings(), sort_keys=True).encode()).hexdigest()

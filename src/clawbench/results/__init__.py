@@ -14,7 +14,7 @@ from clawbench.results.files import JsonLines, read_json_lines, write_atomic, wr
 from clawbench.results.layout import RunDirectory, slug
 from clawbench.results.reasons import Cause, FinishReason, Isolation, State, StopReason, Verdict
 from clawbench.results.record import Check, Claim, Identified, RunRecord, Score, UsageReport, now
-from clawbench.results.usage import Metered, Price, Usage
+from clawbench.results.usage import Metered, Price, Usage, dollars
 
 __all__ = [
     "Action",
@@ -42,6 +42,7 @@ __all__ = [
     "Usage",
     "UsageReport",
     "Verdict",
+    "dollars",
     "now",
     "read_json_lines",
     "slug",

@@ -108,6 +108,11 @@ class RunDirectory:
         return self.data / "cdp-commands.jsonl"
 
     @property
+    def browser_log(self) -> Path:
+        """What the browser session had to say; absent if nothing."""
+        return self.data / "browser.log"
+
+    @property
     def patch(self) -> Path:
         return self.data / "git.patch"
 
@@ -124,6 +129,15 @@ class RunDirectory:
         return self.path / "harness"
 
     def present(self) -> dict[str, int]:
-        """Relative name and size of every file that exists now, the record itself left out."""
+        """Relative name and size of every file that exists now, but the record itself and the screenshots."""
         files = (p for p in sorted(self.path.rglob("*")) if p.is_file() and p != self.record)
-        return {str(p.relative_to(self.path)): p.stat().st_size for p in files}
+        return {str(p.relative_to(self.path)): p.stat().st_size for p in files if p.parent != self.screenshots}
+
+    def screenshot_count(self) -> int:
+        return sum(1 for _ in self.screenshots.glob("*.png"))
+
+    def drop_empty_logs(self) -> None:
+        """Remove log files in which nothing stands: their absence says the same."""
+        for path in (self.browser_log, *self.harness.iterdir()):
+            if path.is_file() and not path.is_symlink() and path.stat().st_size == 0:
+                path.unlink()

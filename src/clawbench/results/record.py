@@ -105,10 +105,12 @@ class RunRecord(BaseModel):
     """Epoch seconds of the video's timestamp zero: the offset between the video and the other clocks."""
     actions: int | None = None
     requests: int | None = None
+    screenshots: int | None = None
     leaks: list[str] = []
     """Signs that the answer was within the agent's reach; empty in a clean run."""
     notices: list[str] = []
     files: dict[str, int] = Field(default_factory=dict)
+    """Name and size of every file but this one and the screenshots."""
 
     def settle(self, score: Score) -> None:
         """Take over what the scorer found."""

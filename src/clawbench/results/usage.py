@@ -42,6 +42,11 @@ class Usage(BaseModel):
         return self.cache_read / seen if seen else None
 
 
+def dollars(amount: float) -> float:
+    """Without the dust of binary fractions: prices have no digits beyond a billionth of a cent."""
+    return round(amount, 11)
+
+
 class Price(BaseModel):
     """US dollars per million tokens, as used for this run."""
 
@@ -56,12 +61,13 @@ class Price(BaseModel):
     def cost(self, usage: Usage) -> float:
         read = self.input if self.cached_input is None else self.cached_input
         write = self.input if self.cache_write is None else self.cache_write
-        return (
+        millionths = (
             usage.input * self.input
             + usage.cache_read * read
             + usage.cache_write * write
             + usage.output * self.output
-        ) / 1_000_000
+        )
+        return dollars(millionths / 1_000_000)
 
 
 class Metered(BaseModel):

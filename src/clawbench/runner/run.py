@@ -61,7 +61,9 @@ async def run_task(host: Host, spec: RunSpec, progress: Progress) -> tuple[RunDi
         _give_up(record, error)
     finally:
         record.duration_s = round(time.monotonic() - started, 3)
+        run.drop_empty_logs()
         record.files = run.present()
+        record.screenshots = run.screenshot_count() if record.kind == "web" else None
         record.enter(State.DONE, run)
         progress.enter("done")
     return run, record

@@ -76,7 +76,7 @@ class WebStage:
             socket = self._scratch / "site.sock"
             site = await self._resources.enter_async_context(serve_site(self._task.site, socket))
             egress = EgressRules(routes=dict.fromkeys(site.hosts, socket), internet=False)
-        session = BrowserSession(stderr=self._run.harness.parent / "data" / "browser.log")
+        session = BrowserSession(stderr=self._run.browser_log)
         self._resources.push_async_callback(session.kill)
         await session.start(self._config(egress))
         self._host.guardian.watch_process(session.pid)
