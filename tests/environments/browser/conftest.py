@@ -158,7 +158,7 @@ class AgentClient:
         self.events: list[dict[str, Any]] = []
         self._reading = asyncio.ensure_future(self._read())
 
-    async def __call__(self, method: str, *, session: str | None = None, **params: Any) -> dict[str, Any]:
+    async def __call__(self, method: str, /, *, session: str | None = None, **params: Any) -> dict[str, Any]:
         self._number += 1
         message = {"id": self._number, "method": method, "params": params}
         if session:
@@ -298,6 +298,11 @@ def until_fixture() -> Any:
     return until
 
 
+@pytest.fixture
+def refused() -> type[Exception]:
+    return RefusedError
+
+
 @pytest.fixture(name="descendants")
 def descendants_fixture() -> Any:
     return descendants
@@ -330,7 +335,9 @@ def open_session(tmp_path: Path, hosts: tuple[str, ...]) -> Iterator[Opener]:
         pytest.skip(f"not installed: {', '.join(missing) or 'Chromium'}")
 
     @asynccontextmanager
-    async def opened(schema: dict[str, Any], **fields: Any) -> AsyncIterator[Opened]:
+    async def opened(
+        schema: dict[str, Any], program: Path = Path(str(BROWSER)), **fields: Any
+    ) -> AsyncIterator[Opened]:
         async with AsyncExitStack() as stack:
             site = await stack.enter_async_context(Site(tmp_path / "site.sock", dict(PAGES)))
             run = RunDirectory.create(
@@ -342,7 +349,7 @@ def open_session(tmp_path: Path, hosts: tuple[str, ...]) -> Iterator[Opener]:
                 egress=EgressRules(routes=dict.fromkeys(hosts, site.socket), internet=False),
                 relay_socket=tmp_path / "cdp.sock",
                 scratch=tmp_path / "scratch",
-                browser=Path(str(BROWSER)),
+                browser=program,
                 **fields,
             )
             session = BrowserSession(stderr=tmp_path / "session.log")

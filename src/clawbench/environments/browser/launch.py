@@ -39,9 +39,16 @@ class Browser:
 
 
 async def launch(
-    sandbox: Sandbox, display: Display, program: Path, scratch: Path, *, width: int, height: int
+    sandbox: Sandbox,
+    display: Display,
+    program: Path,
+    scratch: Path,
+    *,
+    width: int,
+    height: int,
+    temporary: Path | None = None,
 ) -> Browser:
-    """Start Chromium and return once it answers on its pipe."""
+    """Start Chromium and return once it answers on its pipe; `temporary` is its TMPDIR, where given."""
     profile = scratch / "profile"
     write_profile(profile)
     sandbox.mount(Mount(profile, PROFILE, writable=True))
@@ -51,9 +58,10 @@ async def launch(
     port = sandbox.free_port(EGRESS_PORT)
     log = scratch / "browser.log"
     arguments = flags(profile=sandbox.inside(PROFILE), proxy_port=port, width=width, height=height)
+    env = {"DISPLAY": display.name} | ({"TMPDIR": str(temporary)} if temporary else {})
     for extra in ((), UNSANDBOXED):
         argv = [str(program), *extra, *arguments]
-        browser = await _attempt(sandbox, argv, display.name, port, log, sandboxed=not extra)
+        browser = await _attempt(sandbox, argv, env, port, log, sandboxed=not extra)
         if browser is not None:
             return browser
     raise EnvironmentFailedError(f"The browser {program} did not start: {tail(log)}")
@@ -68,7 +76,7 @@ def write_profile(profile: Path) -> None:
 
 
 async def _attempt(
-    sandbox: Sandbox, argv: Sequence[str], display: str, port: int, log: Path, *, sandboxed: bool
+    sandbox: Sandbox, argv: Sequence[str], env: dict[str, str], port: int, log: Path, *, sandboxed: bool
 ) -> Browser | None:
     """One start; None where the program ended before it answered."""
     to_browser, our_write = os.pipe()
@@ -76,7 +84,7 @@ async def _attempt(
     try:
         command = Command(
             argv,
-            env={"DISPLAY": display},
+            env=env,
             stdout=log,
             stderr=log,
             listen={EGRESS: port},

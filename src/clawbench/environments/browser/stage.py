@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import shutil
+import tempfile
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -105,7 +107,13 @@ async def _browser(
     for inside, file in config.uploads.items():
         sandbox.mount(Mount(file, inside))
     browser = await launch(
-        sandbox, display, config.browser, scratch, width=config.width, height=config.height
+        sandbox,
+        display,
+        config.browser,
+        scratch,
+        width=config.width,
+        height=config.height,
+        temporary=_short_directory(stack, guardian) if config.sandbox == "none" else None,
     )
     stack.callback(browser.cdp.close)
     egress = Egress(config.egress)
@@ -119,6 +127,14 @@ def _home(scratch: Path, name: str) -> Path:
     home = scratch / f"{name}-home"
     home.mkdir()
     return home
+
+
+def _short_directory(stack: AsyncExitStack, guardian: Guardian) -> Path:
+    """Chromium keeps a unix socket in TMPDIR, whose path may have 107 characters at most."""
+    directory = Path(tempfile.mkdtemp(prefix="clawbench-"))
+    guardian.watch_directory(directory)
+    stack.callback(shutil.rmtree, directory, ignore_errors=True)
+    return directory
 
 
 async def _relay(stack: AsyncExitStack, config: SessionConfig, run: RunDirectory, browser: Browser) -> Relay:
