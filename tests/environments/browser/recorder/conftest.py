@@ -29,6 +29,11 @@ FLAGS = (
 )
 
 
+NEXT_FRAME = (
+    "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 50))))"
+)
+
+
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
@@ -42,7 +47,9 @@ def running_display(scratch: Path) -> Iterator[tuple[str, Path]]:
     scratch.mkdir(parents=True, exist_ok=True)
     read_fd, write_fd = os.pipe()
     command = ["Xvfb", "-displayfd", str(write_fd), "-screen", "0", "1920x1080x24", "-fbdir", str(scratch)]
-    process = subprocess.Popen([*command, "-nolisten", "tcp"], pass_fds=[write_fd], stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        [*command, "-nolisten", "tcp", "-noreset"], pass_fds=[write_fd], stderr=subprocess.DEVNULL
+    )
     os.close(write_fd)
     try:
         with os.fdopen(read_fd) as ready:
@@ -79,7 +86,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Length", "0")
             self.end_headers()
             return
-        kind = "text/javascript" if path.endswith(".js") else "text/html"
+        kind = "text/javascript" if path.endswith(".js") else "text/html; charset=utf-8"
         self._answer(self.server.pages.get(path, "<p>empty</p>").encode(), kind)
 
     def do_POST(self) -> None:
@@ -137,9 +144,21 @@ class Stage:
         return answer["result"].get("value")
 
     async def open(self, path: str, host: str = "a.example") -> None:
-        before = len(self.actions("pageLoad"))
-        await self.send("Page.navigate", {"url": self.site.url(path, host)})
-        await self.until(lambda: len(self.actions("pageLoad")) > before)
+        url = self.site.url(path, host)
+        before = self.loads(url)
+        await self.send("Page.navigate", {"url": url})
+        await self.until(lambda: self.loads(url) > before)
+        for target in (await self.cdp.send("Target.getTargets"))["targetInfos"]:
+            if target["type"] == "iframe":
+                await self.shown(await self.session_of(target["targetId"]))
+        await self.shown()
+
+    def loads(self, url: str) -> int:
+        return sum(action["url"] == url for action in self.actions("pageLoad"))
+
+    async def shown(self, session: str = "") -> None:
+        """Wait until the page is on the screen: clicks sent before that reach nobody."""
+        await self.evaluate(NEXT_FRAME, session)
 
     async def centre(self, expression: str, session: str = "") -> tuple[float, float]:
         script = f"(r => [r.x + r.width / 2, r.y + r.height / 2])(({expression}).getBoundingClientRect())"
@@ -244,3 +263,12 @@ def stage_at(tmp_path: Path) -> SetStage:
         return set_stage(tmp_path, **settings)
 
     return factory
+
+
+@pytest.fixture
+def display(tmp_path: Path) -> Iterator[tuple[str, Path]]:
+    """The name of a running display and the directory of its frame buffer."""
+    if shutil.which("xsetroot") is None:
+        pytest.skip("xsetroot (x11-xserver-utils) is not installed")
+    with running_display(tmp_path / "fb") as running:
+        yield running

@@ -111,6 +111,7 @@
   const watched = new Set();
   const probing = new WeakSet();
   const probed = new WeakSet();
+  let pressed = {}; // where the pointer last went down: target, clientX, clientY
   const held = new Map(); // id -> what waits for the debugger's word on a possible host
 
   const canBeHost = (element) =>
@@ -130,7 +131,9 @@
   const hold = (element, event) => {
     const id = Math.random();
     probing.add(element);
-    held.set(id, { element, event, x: event?.clientX, y: event?.clientY });
+    // Keys go to what was pressed last, whatever has the focus by the time the root is known.
+    const byPointer = event && isByPointer(event) ? event : pressed.target === element ? pressed : null;
+    held.set(id, { element, event, x: byPointer?.clientX, y: byPointer?.clientY });
     return id;
   };
 
@@ -264,6 +267,9 @@
     for (const node of event.composedPath()) if (node instanceof ShadowRoot) watch(node);
     const element = event.composedPath()[0];
     if (!(element instanceof Element)) return;
+    if (event.type === "pointerdown") {
+      pressed = { target: element, clientX: event.clientX, clientY: event.clientY };
+    }
     if (event.type === "pointerover" ? isLikelyHost(element) : canBeHost(element)) probe(element);
   };
 
@@ -272,7 +278,11 @@
   const onWindow = {
     ...Object.fromEntries(Object.keys(details).map((type) => [type, record])),
     scroll: recordScroll,
-    load: () => setTimeout(announce),
+    DOMContentLoaded: () => examineAdded(),
+    load: () => {
+      examineAdded();
+      setTimeout(announce);
+    },
     pageshow: (event) => {
       if (event.persisted) announced = false;
       if (event.persisted) announce();
@@ -308,7 +318,9 @@
 
   const examine = (nodes) => {
     if (!nodes.length) return;
-    if (!added.length) setTimeout(examineAdded, limits.examineMs);
+    // Just before a frame is laid out, measuring costs nothing extra; hidden pages have no frames.
+    if (!added.length && document.hidden) setTimeout(examineAdded, limits.examineMs);
+    else if (!added.length) requestAnimationFrame(examineAdded);
     for (const node of nodes) added.push(node);
   };
 
@@ -352,13 +364,14 @@
       closedRoots.set(element, root);
       watch(root);
       if (!event) return null;
-      const inner = insideOf(element, isByPointer(event), x, y);
-      return { target: describe(inner), ...innerDetails(event, inner) };
+      const inner = insideOf(element, x !== undefined, x, y);
+      const focused = insideOf(element, false);
+      return { target: describe(inner), ...innerDetails(event, inner, focused) };
     },
   };
-  const innerDetails = (event, inner) => {
-    if (event.type === "input") return { value: valueOf(inner), secret: isSecret(inner) };
-    return { secret: event instanceof KeyboardEvent && isSecret(inner) };
+  const innerDetails = (event, inner, focused) => {
+    const secret = !(event instanceof MouseEvent) && (isSecret(inner) || isSecret(focused));
+    return event.type === "input" ? { value: valueOf(inner), secret } : { secret };
   };
 
   globalThis[stateName] = recorder;

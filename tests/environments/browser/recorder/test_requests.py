@@ -1,0 +1,114 @@
+"""Every request of a real Chromium, once and with its body, as requests.jsonl tells it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from clawbench.results import RequestEntry
+
+pytestmark = pytest.mark.anyio
+
+SENDING = {
+    "/json": "fetch('/json?a=1&a=2&b=', {method: 'POST', body: JSON.stringify({x: [1]})})",
+    "/form": "fetch('/form', {method: 'POST', body: new URLSearchParams({colour: 'red'})})",
+    "/xhr": "x = new XMLHttpRequest(), x.open('PUT', '/xhr'), x.send('plain')",
+    "/beacon": "navigator.sendBeacon('/beacon', 'bye')",
+    "/large": "fetch('/large', {method: 'POST', body: 'y'.repeat(3000000)})",
+    "/binary": "fetch('/binary', {method: 'POST', body: new Uint8Array([0, 255, 1])})",
+    "/multipart": "f = new FormData(), f.append('a', '1'), f.append('u', new File(['hello'], 'h.txt')),"
+    " fetch('/multipart', {method: 'POST', body: f})",
+    "/keepalive": "fetch('/keepalive', {method: 'POST', keepalive: true, body: 'k'})",
+    "/from-worker": "new Worker('/worker.js')",
+    "/from-shared": "new SharedWorker('/shared.js')",
+    "/from-service": "navigator.serviceWorker.register('/service.js')",
+    "/picture": "new Image().src = '/picture'",
+    "/landed": "fetch('/redirect')",
+    "/socket": "new WebSocket(`ws://${location.host}/socket`)",
+    "/events": "new EventSource('/events')",
+    "/submitted": "document.forms[0].submit()",
+}
+EXPECTED = {
+    "/json": ("POST", "Fetch", {"x": [1]}),
+    "/form": ("POST", "Fetch", {"colour": "red"}),
+    "/xhr": ("PUT", "XHR", "plain"),
+    "/beacon": ("POST", "Ping", "bye"),
+    "/large": ("POST", "Fetch", "y" * 3_000_000),
+    "/binary": ("POST", "Fetch", "data:application/octet-stream;base64,AP8B"),
+    "/multipart": (
+        *("POST", "Fetch"),
+        {"a": "1", "u": {"filename": "h.txt", "content_type": "application/octet-stream", "size": 5}},
+    ),
+    "/keepalive": ("POST", "Fetch", "k"),
+    "/from-worker": ("POST", "Fetch", "w"),
+    "/from-shared": ("POST", "Fetch", "s"),
+    "/from-service": ("POST", "Fetch", "sw"),
+    "/picture": ("GET", "Image", None),
+    "/redirect": ("GET", "Fetch", None),
+    "/landed": ("GET", "Fetch", None),
+    "/socket": ("GET", "WebSocket", None),
+    "/events": ("GET", "EventSource", None),
+    "/submitted": ("POST", "Document", {"n": "v"}),
+}
+
+
+@pytest.mark.parametrize("intercept", [True, False], ids=["intercepted", "unintercepted"])
+async def test_each_request_is_logged_once_with_its_body(stage_at: Any, intercept: bool) -> None:
+    async with stage_at(intercept=intercept) as stage:
+        stage.site.pages |= {
+            "/": "<form target=_blank method=post action=/submitted><input name=n value=v></form>",
+            "/worker.js": "fetch('/from-worker', {method: 'POST', body: 'w'})",
+            "/shared.js": "onconnect = () => fetch('/from-shared', {method: 'POST', body: 's'})",
+            "/service.js": "oninstall = () => fetch('/from-service', {method: 'POST', body: 'sw'})",
+        }
+        await stage.open("/", "localhost")
+        for script in SENDING.values():
+            await stage.evaluate(f"{script}; 1")
+        await stage.until(lambda: {path_of(r) for r in stage.requests()} >= set(EXPECTED))
+        await stage.recorder.close()
+        logged = stage.requests()
+
+    for request in logged:
+        RequestEntry.model_validate(request)
+    by_path: dict[str, list[Any]] = {}
+    for request in logged:
+        entry = (request["method"], request["resource_type"], request["body"])
+        by_path.setdefault(path_of(request), []).append(entry)
+    assert {path: by_path[path] for path in EXPECTED} == {path: [entry] for path, entry in EXPECTED.items()}
+    json_request = next(r for r in logged if path_of(r) == "/json")
+    assert json_request["query_params"] == {"a": ["1", "2"], "b": ""}
+    assert json_request["frame"]
+    assert stage.recorder.requests == len(logged)
+
+
+def path_of(request: dict[str, Any]) -> str:
+    return "/" + request["url"].split("/", 3)[3].split("?")[0]
+
+
+async def test_a_request_that_is_blocked_is_still_logged_once(stage_at: Any) -> None:
+    async with stage_at() as stage:
+
+        def refuse(params: dict[str, Any], session: str | None) -> None:
+            stage.recorder.on_paused(params)
+            refusal = {"requestId": params["requestId"], "errorReason": "BlockedByClient"}
+            stage.cdp.notify("Fetch.failRequest", refusal, session)
+
+        stage.cdp.on("Fetch.requestPaused", refuse)
+        await stage.cdp.send("Fetch.enable", {"patterns": [{"urlPattern": "*/pay*"}]})
+        await stage.open("/")
+        await stage.evaluate("fetch('/pay', {method: 'POST', body: '{\"amount\": 5}'}).catch(() => 0)")
+        await stage.recorder.close()
+        assert [r["body"] for r in stage.requests("/pay")] == [{"amount": 5}]
+        assert not [path for _, path, _ in stage.site.received if path == "/pay"]
+
+
+async def test_what_is_not_http_is_left_out(stage_at: Any) -> None:
+    async with stage_at() as stage:
+        stage.site.pages["/"] = "<img src='data:image/gif;base64,R0lGODlhAQABAAAAACw='><p>page</p>"
+        await stage.open("/")
+        await stage.evaluate(
+            "fetch(URL.createObjectURL(new Blob(['x']))).then(() => fetch('/last')).then(() => 1)"
+        )
+        await stage.until(lambda: stage.requests("/last"))
+        assert {r["url"].split(":")[0] for r in stage.requests()} == {"http"}

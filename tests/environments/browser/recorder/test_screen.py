@@ -1,0 +1,98 @@
+"""The frame buffer of a real Xvfb, and PNG files made of it."""
+
+from __future__ import annotations
+
+import io
+import os
+import random
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image, ImageDraw
+
+from clawbench.environments.browser.png import PngEncoder
+from clawbench.environments.browser.recorder.screenshots import MOST_FRAMES_IN_MEMORY, Screenshots
+from clawbench.environments.browser.screen import Screen
+from clawbench.errors import EnvironmentFailedError
+
+SIZE = (400, 95)
+
+
+def picture(seed: int) -> Image.Image:
+    image = Image.new("RGB", SIZE, "white")
+    draw, dice = ImageDraw.Draw(image), random.Random(seed)
+    for _ in range(30):
+        place = (dice.randrange(SIZE[0]), dice.randrange(SIZE[1]))
+        draw.text(place, "screen", fill=(dice.randrange(256), 20, 200))
+    return image
+
+
+def test_png_files_hold_exactly_the_pixels_also_where_only_a_part_changed() -> None:
+    encoder = PngEncoder(SIZE, SIZE[0] * 4)
+    image = picture(1)
+    for step in range(5):
+        image.putpixel((step, step * 23), (1, 2, 3))
+        decoded = Image.open(io.BytesIO(encoder.encode(image.tobytes("raw", "BGRX"))))
+        decoded.verify()
+        decoded = Image.open(io.BytesIO(encoder.encode(image.tobytes("raw", "BGRX"))))
+        assert decoded.size == SIZE
+        assert decoded.tobytes() == image.tobytes()
+
+
+def paint(display: str, colour: str) -> None:
+    subprocess.run(["xsetroot", "-display", display, "-solid", colour], check=True)
+
+
+@pytest.fixture
+def screen(display: tuple[str, Path]) -> Any:
+    screen = Screen(display[1])
+    yield screen
+    screen.close()
+
+
+def test_the_screen_is_read_as_it_is_now(display: tuple[str, Path], screen: Screen) -> None:
+    assert screen.size == (1920, 1080)
+    for colour, pixel in (("red", (255, 0, 0)), ("blue", (0, 0, 255))):
+        before = screen.snapshot()
+        assert not screen.differs(before)
+        paint(display[0], colour)
+        assert screen.differs(before)
+        buffer = bytearray(screen.frame_size)
+        screen.copy_into(buffer)
+        assert not screen.differs(buffer)
+        assert bytes(buffer) == screen.snapshot()
+        image = Image.open(io.BytesIO(screen.png(screen.snapshot())))
+        assert image.size == (1920, 1080)
+        assert image.getcolors() == [(1920 * 1080, pixel)]
+
+
+def test_a_display_of_another_kind_is_refused_with_the_remedy(tmp_path: Path) -> None:
+    (tmp_path / "Xvfb_screen0").write_bytes(bytes(4096))
+    with pytest.raises(EnvironmentFailedError, match="Start Xvfb with"):
+        Screen(tmp_path)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("in_memory", [MOST_FRAMES_IN_MEMORY, 0])
+async def test_no_screenshot_is_lost_where_they_wait_in_memory_or_on_disk(
+    display: tuple[str, Path], screen: Screen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_memory: int
+) -> None:
+    module = "clawbench.environments.browser.recorder.screenshots"
+    monkeypatch.setattr(f"{module}.MOST_FRAMES_IN_MEMORY", in_memory)
+    directory = tmp_path / "screenshots"
+    directory.mkdir()
+    screenshots = Screenshots(screen, directory)
+    names, colours = [], []
+    for number in range(30):
+        colour = (number * 3 % 256, 40, 90)
+        paint(display[0], "#{:02x}{:02x}{:02x}".format(*colour))
+        names += [screenshots.take(1000 + number // 3), screenshots.take(1000 + number // 3)]
+        colours += [colour, colour]
+    await screenshots.close()
+    assert names[:3] == ["1000.png", "1000-2.png", "1000-3.png"]
+    assert sorted(os.listdir(directory)) == sorted(names)
+    for name, colour in zip(names, colours, strict=True):
+        assert Image.open(directory / name).getpixel((960, 540)) == colour
+    assert screenshots.problems == []
