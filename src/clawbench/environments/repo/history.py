@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from clawbench.environments.repo.git import GitError, Repository, create_bare
 from clawbench.errors import InputError
 from clawbench.tasks import first_problem
+from clawbench.tasks.model import InnerPath
 
 HISTORY_FILE = "history.json"
 _REMEDY = "docs/coding.md describes the format of a history"
@@ -27,7 +28,7 @@ class CommitEntry(_Strict):
     message: str = Field(min_length=1)
     date: str
     """ISO 8601 with an offset; author and committer date."""
-    patch: str | None = None
+    patch: InnerPath | None = None
     """File beside history.json; None for a commit that changes nothing."""
 
 
@@ -45,8 +46,17 @@ class HistoryEntry(_Strict):
     author: str
     email: str
     commits: list[CommitEntry] = Field(min_length=1)
-    branches: dict[str, str]
+    branches: dict[str, str] = Field(min_length=1)
+    """Branch names and their commits; the first is the one checked out."""
     tags: list[TagEntry] = []
+
+    @model_validator(mode="after")
+    def _names_are_known(self) -> HistoryEntry:
+        known = {commit.name for commit in self.commits}
+        named = [*self.branches.values(), *(tag.commit for tag in self.tags)]
+        if unknown := [name for name in named if name not in known]:
+            raise ValueError(f"a branch or tag names a commit that is not listed: {', '.join(unknown)}")
+        return self
 
 
 def read_history(directory: Path) -> HistoryEntry:
