@@ -83,7 +83,9 @@ async def test_program_gets_its_descriptors_and_no_other(opener: Any, provider: 
     source = (
         "import os; os.write(4, os.read(3, 100).upper() + str(sorted(os.listdir('/proc/self/fd'))).encode())"
     )
-    command = Command([PYTHON, "-I", "-c", source], keep_fds=[incoming, outgoing], listen={"a": 18788})
+    command = Command(
+        [PYTHON, "-I", "-c", source], keep_fds=[incoming, outgoing], listen={"a": sandbox.free_port(18788)}
+    )
     process = await sandbox.start(command)
     for descriptor in (incoming, outgoing):
         os.close(descriptor)

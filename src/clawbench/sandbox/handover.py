@@ -74,7 +74,7 @@ class Handover:
         if message.startswith(inside.FAILED):
             raise SandboxError(
                 f"The sandbox cannot start its program: {message[1:].decode(errors='replace')}. "
-                "Name a program and directory that are visible inside, or mount them."
+                "Program and directory must be visible inside (mount them), ports free and above 1023."
             )
         if data != inside.LISTENERS:
             raise LauncherGoneError
