@@ -106,7 +106,6 @@ def commands(browser, targets):
         "close": ("Browser.close", {}, None),
         "crash": ("Browser.crash", {}, None),
         "commandLine": ("Browser.getBrowserCommandLine", {}, None),
-        "downloads": ("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": "/tmp"}, None),
         "extension": ("Extensions.loadUnpacked", {"path": "/tmp"}, None),
         "systemInfo": ("SystemInfo.getProcessInfo", {}, None),
         "foreignSession": ("Target.detachFromTarget", {"sessionId": "0" * 32}, None),
@@ -140,7 +139,7 @@ def recorder_traces(browser):
     """What a page's own world can see of the recorder."""
     session = browser.page("data:text/html,<p>x</p>")
     names = browser.evaluate(
-        session, "Object.getOwnPropertyNames(window).filter(n => /claw|record/i.test(n)).join()"
+        session, "Object.getOwnPropertyNames(window).filter(n => /claw|_recorder|binding/i.test(n)).join()"
     )
     return {"recorder globals": names}
 

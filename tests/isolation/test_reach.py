@@ -79,7 +79,7 @@ def needles(task: Task) -> dict[str, str]:
     words = {"key": KEY, "host secret": SECRET}
     if isinstance(task, WebTask):
         words["eval schema"] = task.eval_schema.url_pattern
-        words["expect"] = '"expect"'
+        words["expect"] = f'"{task.expect[-1].path}"'
     else:
         added = [
             line[1:].strip() for line in task.patch.splitlines() if line.startswith("+") and line[1:2] != "+"
@@ -172,7 +172,7 @@ def test_an_intruder_in_the_browser_finds_nothing(tmp_path: Path) -> None:
     assert int(found.pop("_alive")) > 1000, "the browser must still work after all refusals"
     assert {name: got for name, got in found.items() if got} == {}
     assert len(found) > 30
-    assert '"refused"' in run.relay_log.read_text() or "refused" in run.relay_log.read_text()
+    assert "refused" in run.relay_log.read_text()
     assert_key_nowhere(run)
 
 
