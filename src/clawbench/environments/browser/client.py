@@ -16,6 +16,8 @@ from clawbench.results import StopReason
 
 MODULE = "clawbench.environments.browser.session"
 LONGEST_LINE = 16 << 20
+STOP_TIMEOUT_S = 90.0
+"""A session that does not close within this time is killed."""
 
 
 class BrowserSession:
@@ -71,7 +73,11 @@ class BrowserSession:
         """End the session in good order; returns its last event: `closed`, or `failed` where it died."""
         assert self._last is not None, "the session was not started"
         self._write(SessionCommand(command="stop", reason=reason, description=description).model_dump_json())
-        last = await asyncio.shield(self._last)
+        try:
+            last = await asyncio.wait_for(asyncio.shield(self._last), STOP_TIMEOUT_S)
+        except TimeoutError:
+            await self.kill()
+            last = await self._last
         await self._gone()
         return last
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from clawbench.errors import EnvironmentFailedError
-from clawbench.sandbox import Command, Ended, Mount, Process, Sandbox
+from clawbench.results import Isolation
+from clawbench.sandbox import Command, Mount, Process, Sandbox
 
 SOCKETS = "/tmp/.X11-unix"
 FRAME_BUFFER = "/run/framebuffer"
@@ -26,9 +27,13 @@ class Display:
     frame_buffer: Path
     """Host directory with the memory-mapped picture (XWD)."""
     process: Process
+    leftovers: tuple[Path, ...] = ()
+    """Files of the host that a killed X server leaves where it has no file system of its own."""
 
-    async def close(self) -> Ended:
-        return await self.process.end()
+    async def close(self) -> None:
+        await self.process.end()
+        for path in self.leftovers:
+            path.unlink(missing_ok=True)
 
 
 async def start_display(sandbox: Sandbox, scratch: Path, *, width: int, height: int) -> Display:
@@ -56,7 +61,9 @@ async def start_display(sandbox: Sandbox, scratch: Path, *, width: int, height: 
     except (TimeoutError, EOFError):
         await process.end()
         raise EnvironmentFailedError(f"The display (Xvfb) did not start: {tail(log)}") from None
-    return Display(f":{number}", sockets, frame_buffer, process)
+    leftovers = (Path(SOCKETS, f"X{number}"), Path(f"/tmp/.X{number}-lock"))
+    shared = sandbox.isolation is Isolation.NONE
+    return Display(f":{number}", sockets, frame_buffer, process, leftovers if shared else ())
 
 
 async def _first_line(fd: int) -> str:

@@ -93,8 +93,10 @@ async def _display(
     stack: AsyncExitStack, config: SessionConfig, scratch: Path, guardian: Guardian
 ) -> Display:
     sandbox = open_sandbox(config.sandbox, home=_home(scratch, "display"), guardian=guardian)
-    stack.push_async_callback(_ended_in_time, "display", sandbox.close)
-    return await start_display(sandbox, scratch, width=config.width, height=config.height)
+    stack.push_async_callback(_ended_in_time, "display's sandbox", sandbox.close)
+    display = await start_display(sandbox, scratch, width=config.width, height=config.height)
+    stack.push_async_callback(_ended_in_time, "display", display.close)
+    return display
 
 
 async def _browser(
