@@ -98,7 +98,7 @@ def broken_history(directory: Path, change: Callable[[dict[str, Any]], None]) ->
     ("change", "words"),
     [
         (lambda h: h["commits"][3].pop("message"), "commits.3.message"),
-        (lambda h: h["commits"].pop(3), "'references' cannot be built"),
+        (lambda h: h["commits"].pop(2), "'convert' cannot be built"),
         (lambda h: h["commits"][4].update(patch="12-explain.patch"), "'references' cannot be built"),
         (lambda h: h["commits"][4].update(patch="nowhere.patch"), "'references' cannot be built"),
         (lambda h: h["commits"][4].update(surprise=1), "surprise"),

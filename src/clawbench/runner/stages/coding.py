@@ -68,6 +68,7 @@ class CodingStage:
             scratch=self._scratch / "tests",
             open_sandbox=partial(open_sandbox, self._spec.sandbox, guardian=self._host.guardian),
             report=self._run.test_report,
+            cache=self._host.cache,
         )
 
     async def close(self) -> None:
