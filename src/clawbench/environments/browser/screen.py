@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import mmap
 import struct
+import threading
 from pathlib import Path
 
 from clawbench.environments.browser.png import PngEncoder
@@ -21,7 +22,10 @@ _libc.memcmp.restype = ctypes.c_int
 
 
 class Screen:
-    """What is visible now, as rows of BGRX pixels. The caller has waited until the display is up."""
+    """What is visible now, as rows of BGRX pixels. The caller has waited until the display is up.
+
+    Usable from several threads. Once closed it stands still: it differs from nothing.
+    """
 
     def __init__(self, fbdir: Path) -> None:
         path = fbdir / FRAME_BUFFER
@@ -46,6 +50,7 @@ class Screen:
         self._offset = header[0] + colours * COLOUR_ENTRY_SIZE
         self._anchor: ctypes.c_char | None = ctypes.c_char.from_buffer(self._map, self._offset)
         self._address = ctypes.addressof(self._anchor)
+        self._lock = threading.Lock()
 
     def snapshot(self) -> bytes:
         """A copy of all pixels."""
@@ -53,20 +58,24 @@ class Screen:
 
     def copy_into(self, buffer: bytearray) -> None:
         """Like `snapshot`, into a buffer of `frame_size` bytes: no fresh memory, a third of the time."""
-        ctypes.memmove(_address_of(buffer), self._address, self.frame_size)
+        with self._lock:
+            if self._anchor is not None:
+                ctypes.memmove(_address_of(buffer), self._address, self.frame_size)
 
     def differs(self, frame: bytes | bytearray) -> bool:
         """Whether the screen shows anything else than `frame`. Exact; stops at the first difference."""
         other = frame if isinstance(frame, bytes) else _address_of(frame)
-        return bool(_libc.memcmp(self._address, other, self.frame_size))
+        with self._lock:
+            return self._anchor is not None and bool(_libc.memcmp(self._address, other, self.frame_size))
 
     def png(self, frame: bytes) -> bytes:
         """`frame` as a PNG file; takes a moment, so call it off the event loop."""
         return PngEncoder(self.size, self.stride).encode(frame)
 
     def close(self) -> None:
-        self._anchor = None
-        self._map.close()
+        with self._lock:
+            self._anchor = None
+            self._map.close()
 
 
 def _address_of(buffer: bytearray) -> int:

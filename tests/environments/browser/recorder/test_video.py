@@ -10,6 +10,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +70,17 @@ def screen(display: tuple[str, Path]) -> Any:
     screen.close()
 
 
-async def filmed(display: str, video: Video) -> dict[str, float]:
+@asynccontextmanager
+async def filming(screen: Screen, path: Path, **settings: Any) -> AsyncIterator[Video]:
+    video = Video(screen, path, **settings)
+    await video.start()
+    try:
+        yield video
+    finally:
+        await video.stop()
+
+
+async def show_all_colours(display: str) -> dict[str, float]:
     """Show all colours, one after the other; when each was painted."""
     painted = {}
     for colour in COLOURS:
@@ -82,11 +94,9 @@ async def test_the_video_shows_what_changed_and_when(
     display: tuple[str, Path], screen: Screen, tmp_path: Path
 ) -> None:
     path = tmp_path / "recording.mp4"
-    video = Video(screen, path)
-    await video.start()
     began = time.time()
-    painted = await filmed(display[0], video)
-    await video.stop()
+    async with filming(screen, path) as video:
+        painted = await show_all_colours(display[0])
     lasted = time.time() - began
 
     found = probe(path)
@@ -109,33 +119,29 @@ async def test_the_file_plays_at_every_moment_of_the_recording(
     display: tuple[str, Path], screen: Screen, tmp_path: Path
 ) -> None:
     path, copy = tmp_path / "recording.mp4", tmp_path / "copy.mp4"
-    video = Video(screen, path)
-    await video.start()
-    for colour, pixel in COLOURS.items():
-        await asyncio.to_thread(paint, display[0], colour)
-        deadline = time.monotonic() + 5
-        while True:
-            copy.write_bytes(path.read_bytes())
-            if copy.stat().st_size and is_near(colours(copy)[-1], pixel):
-                break
-            assert time.monotonic() < deadline, f"{colour} is not in the file"
-            await asyncio.sleep(0.05)
-    await video.stop()
+    async with filming(screen, path):
+        for colour, pixel in COLOURS.items():
+            await asyncio.to_thread(paint, display[0], colour)
+            deadline = time.monotonic() + 10
+            while True:
+                await asyncio.sleep(0.2)
+                copy.write_bytes(path.read_bytes())
+                if copy.stat().st_size and is_near(colours(copy)[-1], pixel):
+                    break
+                assert time.monotonic() < deadline, f"{colour} is not in the file"
 
 
 async def test_a_killed_encoder_is_replaced_and_reported(
     display: tuple[str, Path], screen: Screen, tmp_path: Path
 ) -> None:
     path, told = tmp_path / "recording.mp4", []
-    video = Video(screen, path, on_problem=told.append)
-    await video.start()
-    await asyncio.to_thread(paint, display[0], "red")
-    await asyncio.sleep(0.3)
-    assert video.encoder_pid is not None
-    os.kill(video.encoder_pid, signal.SIGKILL)
-    await asyncio.to_thread(paint, display[0], "lime")
-    await asyncio.sleep(0.3)
-    await video.stop()
+    async with filming(screen, path, on_problem=told.append) as video:
+        await asyncio.to_thread(paint, display[0], "red")
+        await asyncio.sleep(0.3)
+        assert video.encoder_pid is not None
+        os.kill(video.encoder_pid, signal.SIGKILL)
+        await asyncio.to_thread(paint, display[0], "lime")
+        await asyncio.sleep(0.3)
     await asyncio.sleep(0)
     assert len(video.problems) == 1
     assert "ffmpeg ended with -9" in video.problems[0]
@@ -176,21 +182,18 @@ def test_the_file_plays_after_the_recording_process_was_killed(
 async def test_quiet_ends_when_the_screen_stands_still(
     display: tuple[str, Path], screen: Screen, tmp_path: Path
 ) -> None:
-    video = Video(screen, tmp_path / "recording.mp4")
-    await video.start()
-    assert await video.quiet(0.2, 5.0)
-
     async def flicker() -> None:
         while True:
             for colour in COLOURS:
                 await asyncio.to_thread(paint, display[0], colour)
 
-    flickering = asyncio.create_task(flicker())
-    await asyncio.sleep(0.2)
-    assert not await video.quiet(0.5, 1.0)
-    flickering.cancel()
-    assert await video.quiet(0.3, 5.0)
-    await video.stop()
+    async with filming(screen, tmp_path / "recording.mp4") as video:
+        assert await video.quiet(0.2, 5.0)
+        flickering = asyncio.create_task(flicker())
+        await asyncio.sleep(0.2)
+        assert not await video.quiet(0.8, 1.0)
+        flickering.cancel()
+        assert await video.quiet(0.3, 5.0)
 
 
 async def test_a_missing_ffmpeg_is_named(screen: Screen, tmp_path: Path) -> None:
@@ -202,20 +205,19 @@ async def test_a_full_disk_is_reported_and_what_was_written_still_plays(
     display: tuple[str, Path], screen: Screen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "recording.mp4"
-    video = Video(screen, path)
-    await video.start()
-    await asyncio.to_thread(paint, display[0], "red")
-    await asyncio.sleep(0.4)
-    real, limit = os.pwrite, path.stat().st_size + 40
+    real, limit = os.pwrite, 1 << 40
 
     def small_disk(fd: int, data: Any, offset: int) -> int:
         if offset >= limit:
             raise OSError(28, "No space left on device")
         return real(fd, data[: limit - offset], offset)
 
-    monkeypatch.setattr("clawbench.environments.browser.mp4.os.pwrite", small_disk)
-    await asyncio.to_thread(paint, display[0], "lime")
-    await asyncio.sleep(0.3)
-    await video.stop()
+    async with filming(screen, path) as video:
+        await asyncio.to_thread(paint, display[0], "red")
+        await asyncio.sleep(0.5)
+        limit = path.stat().st_size + 40
+        monkeypatch.setattr("clawbench.environments.browser.mp4.os.pwrite", small_disk)
+        await asyncio.to_thread(paint, display[0], "lime")
+        await asyncio.sleep(0.3)
     assert video.problems == [f"{path}: No space left on device"]
     assert is_near(colours(path)[-1], COLOURS["red"])
