@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -13,6 +14,8 @@ from websockets.frames import Frame, Opcode
 from websockets.http11 import Request
 from websockets.protocol import State
 from websockets.server import ServerProtocol
+
+log = logging.getLogger(__name__)
 
 LARGEST_HEAD = 64 << 10
 LARGEST_MESSAGE = 256 << 20
@@ -107,7 +110,11 @@ class Wire(asyncio.Protocol):
 
     async def _decide(self) -> None:
         head = parse_head(bytes(self._pending))
-        answer = Reply(HTTPStatus.BAD_REQUEST) if head is None else await self._accept(head, self)
+        try:
+            answer = Reply(HTTPStatus.BAD_REQUEST) if head is None else await self._accept(head, self)
+        except Exception:
+            log.exception("a client of the relay could not be served")
+            answer = Reply(HTTPStatus.INTERNAL_SERVER_ERROR)
         if self._transport is None:
             if not isinstance(answer, Reply):
                 answer.gone()
