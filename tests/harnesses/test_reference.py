@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 
 from clawbench.errors import InputError
-from clawbench.harnesses import GATEWAY, AgentResult, RunContext, get_harness
+from clawbench.harnesses import CDP, GATEWAY, AgentResult, RunContext, get_harness
 from clawbench.harnesses.reference.evidence import read_evidence, read_regular
 from clawbench.models import ApiType, Model, ThinkingLevel
 from clawbench.results import Claim, FinishReason, Usage
 
-from .conftest import ScriptedModel, call, calls
+from .conftest import ScriptedModel, call, calls, end_chromium, start_chromium
 from .stage import BridgedServices, run_context, tcp_as_unix
 
 pytestmark = [
@@ -214,3 +214,29 @@ def test_what_an_agent_leaves_is_read_with_care(tmp_path: Path) -> None:
         result.write_text(text)
         assert read_evidence(tmp_path).finish_reason is None
         assert read_evidence(tmp_path).turns == 0
+
+
+async def test_the_end_of_the_browser_ends_the_agent_at_once(tmp_path: Path, model: ScriptedModel) -> None:
+    """Also while it waits for a model that takes its time."""
+    process, port = start_chromium(tmp_path / "profile")
+    model.hold = threading.Event()
+    try:
+        async with (
+            tcp_as_unix(model.port, tmp_path / "gateway.sock") as gateway,
+            tcp_as_unix(port, tmp_path / "cdp.sock") as cdp,
+            run_context(tmp_path, "web", {GATEWAY: gateway, CDP: cdp}) as context,
+        ):
+            task = asyncio.create_task(run(context, "wait"))
+            assert await asyncio.to_thread(model.asked.wait, 30)
+            process.kill()
+            async with asyncio.timeout(5):
+                result, claim = await task
+            model.hold.set()
+    finally:
+        end_chromium(process)
+    assert result == AgentResult(FinishReason.ERROR, 0, "the connection to the browser has ended")
+    assert claim is not None
+    assert claim.turns == 0
+    names = {tool["function"]["name"] for tool in model.requests[0]["tools"]}
+    assert {"browser_open", "browser_read", "browser_click", "read", "list", "finish"} <= names
+    assert not {"shell", "write", "edit"} & names

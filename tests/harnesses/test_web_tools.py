@@ -197,7 +197,7 @@ async def test_elements_of_a_page_that_is_gone_are_refused(chromium: str, pages:
         await web.click(once)
         with pytest.raises(ToolError, match="no longer on the page"):
             await web.click(once)
-        await web._command("Page.navigate", {"url": pages.url("/")})
+        await web._browser.call("Page.navigate", {"url": pages.url("/")})
         await web._browser.settle()
         with pytest.raises(ToolError, match="no longer on the page"):
             await web.click(once)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from clawbench.harnesses.reference.evidence import Evidence, finish_of, read_evi
 from clawbench.models import ApiType, Model, ThinkingLevel
 from clawbench.results import Claim
 from clawbench.sandbox import Command, Mount, Sandbox
+from clawbench.sandbox.interpreter import base_interpreter
 
 PROGRAM = "/opt/reference/agent"
 SITE = "/opt/reference/site/websockets"
@@ -79,7 +79,7 @@ class ReferenceHarness:
 def _command(context: RunContext) -> Command:
     sandbox = context.sandbox
     return Command(
-        argv=[_interpreter(), "-I", "-B", sandbox.inside(PROGRAM)],
+        argv=[str(base_interpreter()), "-I", "-B", sandbox.inside(PROGRAM)],
         env={
             "OPENAI_BASE_URL": f"http://127.0.0.1:{context.listen[GATEWAY]}/v1",
             "OPENAI_API_KEY": context.token,
@@ -91,13 +91,6 @@ def _command(context: RunContext) -> Command:
         listen=context.listen,
         limits=context.limits,
     )
-
-
-def _interpreter() -> str:
-    """The interpreter below any virtual environment: it sees the standard library and nothing of ours."""
-    name = f"python{sys.version_info.major}.{sys.version_info.minor}"
-    path = Path(sys.base_prefix) / "bin" / name
-    return str(path if path.exists() else Path(sys.base_prefix) / "bin" / "python3")
 
 
 def _settings(context: RunContext, prompt: str) -> dict[str, Any]:

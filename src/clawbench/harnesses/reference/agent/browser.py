@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .activity import Activity
-from .cdp import Cdp, CdpError
+from .cdp import BrowserGone, Cdp, CdpError
 from .tools import ToolError
 
 ENABLED = ("Page.enable", "Runtime.enable", "DOM.enable", "Network.enable")
+TAB_WITHIN_S = 20.0
 AUTO_ATTACH = {"autoAttach": True, "waitForDebuggerOnStart": False, "flatten": True}
 
 
@@ -57,8 +58,9 @@ class Browser:
         targets = (await browser._cdp.call("Target.getTargets"))["targetInfos"]
         if not any(target["type"] == "page" for target in targets):
             await browser._cdp.call("Target.createTarget", {"url": "about:blank"})
-        async with asyncio.timeout(30):
-            await browser._attached.wait()
+        if not await browser._has_tab_within(TAB_WITHIN_S):
+            await browser.close()
+            raise BrowserGone("the browser offers no page")
         browser.notices.clear()
         return browser
 
@@ -82,9 +84,15 @@ class Browser:
         if not self._tabs:
             self._attached.clear()
             await self._cdp.call("Target.createTarget", {"url": "about:blank"})
-            async with asyncio.timeout(10):
-                await self._attached.wait()
+            await self._has_tab_within(TAB_WITHIN_S)
         return self.tab
+
+    async def _has_tab_within(self, seconds: float) -> bool:
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._attached.wait()
+        except TimeoutError:
+            return False
 
     async def call(
         self, method: str, params: dict[str, Any], session: Session | None = None
@@ -190,7 +198,7 @@ class Browser:
     def _start(self, work: Any) -> None:
         async def tolerant() -> None:
             # the target may be gone before the command reaches it
-            with contextlib.suppress(CdpError):
+            with contextlib.suppress(CdpError, BrowserGone):
                 await work
 
         task = asyncio.create_task(tolerant())

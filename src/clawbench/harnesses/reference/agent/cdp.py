@@ -13,14 +13,22 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
 from .background import in_thread
+from .tools import ToolError
 
 COMMAND_WITHIN_S = 30.0
+SOCKET: dict[str, Any] = {
+    "max_size": None,
+    "compression": None,
+    "ping_interval": None,
+    "close_timeout": 1,
+    "proxy": None,
+}
 
 EventHandler = Callable[[str, dict[str, Any], str | None], None]
 """Called with method, params and session id of every event."""
 
 
-class CdpError(Exception):
+class CdpError(ToolError):
     """The browser refused a command."""
 
 
@@ -40,7 +48,7 @@ class Cdp:
         """Connect to the browser whose `/json/version` is at `address`."""
         try:
             url = await in_thread(lambda: _websocket_url(address))
-            socket = await connect(url, max_size=None, compression=None, ping_interval=None, proxy=None)
+            socket = await connect(url, **SOCKET)
         except (OSError, http.client.HTTPException, ValueError, KeyError) as error:
             raise BrowserGone(f"no browser answers at {address} ({error!r})") from None
         return cls(socket, on_event)
@@ -100,7 +108,7 @@ class Cdp:
         elif future.done():
             return
         elif "error" in message:
-            future.set_exception(CdpError(str(message["error"].get("message"))))
+            future.set_exception(CdpError(f"the browser refused: {message['error'].get('message')}"))
         else:
             future.set_result(message.get("result", {}))
 

@@ -5,19 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from . import elements
 from .browser import Browser
-from .cdp import CdpError
 from .hand import Hand
 from .reading import Reader
 from .tools import ToolError
-
-T = TypeVar("T")
 
 LOAD_WITHIN_S = 20.0
 LONGEST_WAIT_S = 60.0
@@ -49,7 +46,7 @@ class WebTools:
         if "://" not in url and not url.startswith("about:"):
             url = f"http://{url}"
         await self._browser.current_tab()
-        answer = await self._command("Page.navigate", {"url": url})
+        answer = await self._browser.call("Page.navigate", {"url": url})
         if answer.get("errorText"):
             raise ToolError(f"{url} could not be opened: {answer['errorText']}")
         await self._browser.settle(LOAD_WITHIN_S)
@@ -61,16 +58,16 @@ class WebTools:
     async def click(self, element: int) -> str:
         target = self._reader.element(element)
         before = await self._place()
-        await self._guard(self._hand.click(target))
+        await self._hand.click(target)
         return await self._afterwards(f"clicked {target}", before)
 
     async def type(self, element: int, text: str, clear: bool = True, submit: bool = False) -> str:
         target = self._reader.element(element)
         before = await self._place()
-        value = await self._guard(self._hand.type(target, text, clear=clear))
+        value = await self._hand.type(target, text, clear=clear)
         done = f"typed into {target}; it now holds {json.dumps(value, ensure_ascii=False)}"
         if submit:
-            await self._guard(self._hand.press("Enter"))
+            await self._hand.press("Enter")
             done += "; pressed Enter"
         return await self._afterwards(done, before)
 
@@ -85,14 +82,14 @@ class WebTools:
         if not Path(path).is_file():
             raise ToolError(f"there is no file {path}")
         before = await self._place()
-        await self._guard(self._hand.upload(target, path))
+        await self._hand.upload(target, path)
         return await self._afterwards(f"gave {path} to {target}", before)
 
     async def scroll(self, direction: str) -> str:
         if direction not in SCROLL_BY:
             raise ToolError(f"direction must be one of {', '.join(SCROLL_BY)}")
         size = await self._evaluate("({x: innerWidth / 2, y: innerHeight / 2})")
-        await self._guard(self._hand.wheel(size["x"], size["y"], SCROLL_BY[direction]))
+        await self._hand.wheel(size["x"], size["y"], SCROLL_BY[direction])
         await self._browser.settle(2.0)
         seen = await self._evaluate("[scrollY, scrollY + innerHeight, document.documentElement.scrollHeight]")
         visible = "{:.0f}–{:.0f} of {:.0f} px".format(*seen)
@@ -145,18 +142,9 @@ class WebTools:
         return "\n".join([*(f"note: {notice}" for notice in notices), text])
 
     async def _evaluate(self, expression: str) -> Any:
-        answer = await self._command(
+        answer = await self._browser.call(
             "Runtime.evaluate", {"expression": expression, "returnByValue": True, "awaitPromise": True}
         )
         if "exceptionDetails" in answer:
             raise ToolError(f"the page failed: {answer['exceptionDetails'].get('text')}")
         return answer["result"].get("value")
-
-    async def _command(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        return await self._guard(self._browser.call(method, params))
-
-    async def _guard(self, work: Awaitable[T]) -> T:
-        try:
-            return await work
-        except CdpError as error:
-            raise ToolError(f"the browser refused: {error}") from None

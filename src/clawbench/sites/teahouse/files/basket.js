@@ -1,5 +1,6 @@
 import {api, element, money, showCount} from '/assets/shop.js';
 
+document.title = 'Your basket – Lantern & Leaf';
 const section = document.getElementById('basket');
 
 function row(line, index) {

@@ -1,5 +1,6 @@
 import {api, element, money, toast} from '/assets/shop.js';
 
+document.title = 'Checkout – Lantern & Leaf';
 const form = document.getElementById('checkout');
 const fields = form.elements;
 const [basket, offer] = await Promise.all([api('basket'), api('delivery')]);
