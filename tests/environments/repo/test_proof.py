@@ -188,8 +188,8 @@ def test_run_is_refused_when_the_proof_fails(
     """The real preparation, with one object too many slipped in before the proof."""
     fill = workspace_module._fill
 
-    async def careless(repository: Repository, path: Path, base: str) -> None:
-        await fill(repository, path, base)
+    async def careless(repository: Repository, path: Path, base: str, tags: dict[str, str]) -> None:
+        await fill(repository, path, base, tags)
         Repo(path).git("hash-object", "-w", "--stdin", stdin=b"planted")
 
     monkeypatch.setattr(workspace_module, "_fill", careless)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 import anyio
 
@@ -86,35 +84,14 @@ class Repository:
     async def line(self, *arguments: str, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> str:
         return (await self.run(*arguments, stdin=stdin, env=env)).decode().strip()
 
-    async def pack_into(self, commit: str, other: Repository) -> None:
-        """Put everything that `commit` reaches, and nothing else, into `other` as one pack."""
-        reader, writer = os.pipe()
-        with os.fdopen(reader, "rb") as stream:
-            with os.fdopen(writer, "wb") as sink:
-                sender = await anyio.open_process(
-                    command_line("pack-objects", "--revs", "--stdout", "--delta-base-offset", "-q"),
-                    stdout=sink,
-                    stderr=subprocess.DEVNULL,
-                    env=self.environment(),
-                )
-            async with sender:
-                try:
-                    assert sender.stdin is not None
-                    await sender.stdin.send(f"{commit}\n".encode())
-                    await sender.stdin.aclose()
-                    await other.index_pack(stream)
-                except BaseException:
-                    sender.kill()
-                    raise
-                if await sender.wait():
-                    raise GitError(("pack-objects", commit), sender.returncode or -1, b"")
+    async def pack_into(self, commit: str, objects: Path) -> None:
+        """Put everything that `commit` reaches, and nothing else, as one pack into another repository.
 
-    async def index_pack(self, stream: IO[bytes]) -> None:
-        done = await anyio.run_process(
-            command_line("index-pack", "--stdin"), stdin=stream, env=self.environment(), check=False
-        )
-        if done.returncode:
-            raise GitError(("index-pack",), done.returncode, done.stderr)
+        Git writes the pack within its own repository first, so this one must be ours to write.
+        """
+        target = objects / "pack" / "pack"
+        options = ("--revs", "--delta-base-offset", "--window=0", "-q")
+        await self.run("pack-objects", *options, str(target), stdin=f"{commit}\n".encode())
 
     def environment(self) -> dict[str, str]:
         places = {"GIT_DIR": self.git_dir, "GIT_WORK_TREE": self.work_tree, "GIT_INDEX_FILE": self.index}

@@ -43,7 +43,8 @@ async def prepare_workspace(task: CodingTask, source: Path, directory: Path) -> 
     """Make `directory/workspace` at the base commit; refuses where the proof does not hold."""
     path, store = directory / "workspace", directory / "store.git"
     own = await create_bare(store, task.base_commit, borrow_from=source)
-    await _fill(Repository(source), path, task.base_commit)
+    tags = await _past_tags(Repository(source), task.base_commit)
+    await _fill(own, path, task.base_commit, tags)
     proof = await prove(path, task.base_commit)
     if not proof.holds:
         found = "; ".join(proof.leaks[:5]) or f"{proof.objects} objects, {proof.reachable} reachable"
@@ -56,7 +57,7 @@ async def prepare_workspace(task: CodingTask, source: Path, directory: Path) -> 
     return Workspace(path, store, task.base_commit, baseline.tree, tests, proof)
 
 
-async def _fill(source: Repository, path: Path, base_commit: str) -> None:
+async def _fill(own: Repository, path: Path, base_commit: str, tags: dict[str, str]) -> None:
     path.mkdir(parents=True)
     repository = Repository(path / ".git", path)
     form = object_format(base_commit)
@@ -65,8 +66,8 @@ async def _fill(source: Repository, path: Path, base_commit: str) -> None:
     extensions = "[extensions]\n\tobjectformat = sha256\n" if sha256 else ""
     config = _CONFIG.format(version=1 if sha256 else 0, extensions=extensions)
     (path / ".git" / "config").write_text(config, encoding="utf-8")
-    await source.pack_into(base_commit, repository)
-    refs = {f"refs/heads/{BRANCH}": base_commit, **await _past_tags(source, base_commit)}
+    await own.pack_into(base_commit, path / ".git" / "objects")
+    refs = {f"refs/heads/{BRANCH}": base_commit, **tags}
     commands = "".join(f"create {name} {identity}\n" for name, identity in refs.items())
     await repository.run("update-ref", "--stdin", stdin=commands.encode(errors="surrogateescape"))
     await repository.run("pack-refs", "--all")
