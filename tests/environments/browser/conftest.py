@@ -206,7 +206,7 @@ class AgentClient:
 
 
 async def until(
-    condition: Callable[[], Any], within_s: float = 10, show: Callable[[], Any] = lambda: "no"
+    condition: Callable[[], Any], within_s: float = 25, show: Callable[[], Any] = lambda: "no"
 ) -> Any:
     """Wait for something that only the outside world can tell."""
     deadline = asyncio.get_running_loop().time() + within_s
