@@ -18,8 +18,8 @@ BIN = Path(sys.executable).parent
 WORKERS = 2
 SCRIPTS = ("tools/prepare.py", "tests/groups.py")
 CHECKS: tuple[tuple[str, ...], ...] = (
-    ("ruff", "check", "."),
-    ("ruff", "format", "--check", "."),
+    ("ruff", "check", "--extend-exclude", "*.md"),
+    ("ruff", "format", "--check", "--extend-exclude", "*.md"),
     ("mypy",),
     ("mypy", *SCRIPTS),
     ("lint-imports", "--no-cache", "--no-logo"),
