@@ -136,7 +136,7 @@ def waiting_files(repo: Repo, bomb: str) -> None:
 
 
 def odd_encoding(repo: Repo, bomb: str) -> None:
-    repo.write(".gitattributes", "*.txt working-tree-encoding=no-such-encoding\n")
+    repo.write(".gitattributes", "* working-tree-encoding=UTF-16\n")
 
 
 def unreadable(repo: Repo, bomb: str) -> None:
@@ -176,6 +176,7 @@ def test_trick_neither_runs_nor_hides(
     assert b"--- a/code.py\n+++ b/code.py\n@@ -1 +1 @@\n-one\n+changed by the agent\n" in patch.cleaned
     assert b"+++ b/new.py\n@@ -0,0 +1 @@\n+new\n" in patch.cleaned
     assert b"a/dir/a" not in patch.raw
+    assert any("left aside" in notice for notice in patch.notices) == (trick is odd_encoding)
 
 
 LIVE: list[Trick] = [

@@ -12,7 +12,7 @@ from pathlib import Path
 import anyio
 
 from clawbench.environments.repo.changes import SUBMODULE
-from clawbench.environments.repo.git import Repository
+from clawbench.environments.repo.git import GitError, Repository
 
 LARGEST_NEW_FILE = 50 * 1024 * 1024
 _SHOWN = 10
@@ -42,8 +42,7 @@ async def take_snapshot(store: Path, work_tree: Path, base_commit: str) -> Snaps
         await _remove(repository, set(tracked) - set(present))
         new = (await repository.run("ls-files", "-o", "--exclude-standard", "-z")).split(b"\0")[:-1]
         fresh, more = await anyio.to_thread.run_sync(_acceptable, work_tree, new)
-        paths = b"".join(path + b"\0" for path in present + fresh)
-        await repository.run("update-index", "--add", "--replace", "-z", "--stdin", stdin=paths)
+        more += await _add(repository, present + fresh)
         tree = await repository.line("write-tree")
         notices += more + _submodule_notices(work_tree, submodules) + await _ignored(repository)
     return Snapshot(tree, tuple(notices))
@@ -95,6 +94,24 @@ async def _remove(repository: Repository, paths: Iterable[bytes]) -> None:
     await repository.run(
         "update-index", "--force-remove", "-z", "--stdin", stdin=b"".join(path + b"\0" for path in paths)
     )
+
+
+async def _add(repository: Repository, paths: Iterable[bytes]) -> list[str]:
+    """Add files as their attributes say; where these cannot be followed, byte for byte."""
+    adding = ("update-index", "--add", "--replace", "-z", "--stdin")
+    listed = b"".join(path + b"\0" for path in paths)
+    try:
+        await repository.run(*adding, stdin=listed)
+    except GitError as error:
+        overriding = repository.git_dir / "info" / "attributes"
+        overriding.parent.mkdir(exist_ok=True)
+        overriding.write_text("* -text -ident -filter !eol !working-tree-encoding\n")
+        try:
+            await repository.run(*adding, stdin=listed)
+        finally:
+            overriding.unlink()
+        return [f"attributes that git cannot follow were left aside: {error.stderr[:200]}"]
+    return []
 
 
 def _acceptable(work_tree: Path, new: Iterable[bytes]) -> tuple[list[bytes], list[str]]:
