@@ -188,9 +188,9 @@ def end_chromium(process: subprocess.Popen[bytes]) -> None:
     process.stderr.close()
 
 
-@pytest.fixture
-def chromium(tmp_path: Path) -> Iterator[str]:
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a browser's debugging port."""
-    process, port = start_chromium(tmp_path / "profile")
+    process, port = start_chromium(tmp_path_factory.mktemp("profile"))
     yield f"http://127.0.0.1:{port}"
     end_chromium(process)

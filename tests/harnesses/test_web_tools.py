@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
+import threading
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -80,6 +82,79 @@ async def test_a_form_is_read_filled_and_sent(chromium: str, pages: Pages) -> No
     (path, body), *_ = pages.posted
     assert path == "/sent"
     assert b"qty=12&mail=alex%40mail.example&blend=eg&day=2026-11-14&speed=fast&terms=on&note=Gr" in body
+
+
+ODD = """<title>Odd</title>
+<details><summary>More</summary><p>folded away</p></details>
+<div contenteditable aria-label="Message">draft</div>
+<div role="combobox" aria-label="City" aria-expanded="false" tabindex="0">Oslo</div>
+<div onclick="document.title='div clicked'">A plain div</div>
+<div style="cursor:pointer">A pointer</div>
+<table><tr><th>Tea</th><th>Price</th></tr><tr><td>Sencha</td><td>$12</td></tr></table>
+<p style="visibility:hidden">unseen <b style="visibility:visible">but this</b></p>
+<img alt="A teapot" width=10 height=10><button disabled>Later</button><button aria-label="Close">×</button>
+<input type="password" aria-label="Password" value="hunter2"><input readonly aria-label="Code" value="77">
+<select aria-label="Many" multiple><option>a<option>b<option>c</select>
+<label for="n">Name</label><input id="n" value='say "hi"'>
+<div role="dialog">In a dialog<a href="https://elsewhere.example/x">away</a></div>"""
+
+
+async def test_odd_elements_are_read_as_a_user_sees_them(chromium: str, pages: Pages) -> None:
+    pages.content = {"/": ODD}
+    async with web_tools(chromium) as web:
+        reading = await web.open(pages.url("/"))
+        for line in (
+            'button "More"', 'textbox "Message" value="draft"', 'combobox "City" value="Oslo" collapsed',
+            'clickable "A plain div"', 'clickable "A pointer"', 'button "Later" disabled', 'button "Close"',
+            'textbox "Password" type=password value="•••••••"', 'textbox "Code" value="77" read-only',
+            'select "Many" value="" options: "a", "b", "c"', 'textbox "Name" value="say \\"hi\\""',
+            'link "away" -> https://elsewhere.example/x',
+        ):  # fmt: skip
+            number(reading, re.escape(line))
+        for text in (
+            "Tea | Price |",
+            "Sencha | $12 |",
+            "but this",
+            "(image: A teapot)",
+            "(dialog)\nIn a dialog",
+        ):
+            assert text in reading
+        assert "folded away" not in reading
+        assert "unseen" not in reading
+        assert 'holds "Grüße\\nzwei"' in await web.type(number(reading, 'textbox "Message"'), "Grüße\nzwei")
+        await web.select(number(reading, 'select "Many"'), "b")
+        await web.select(number(reading, 'select "Many"'), "c")
+        for name, problem in (("Later", "is disabled"), ("Code", "is read-only")):
+            element = number(reading, f'\\w+ "{name}"')
+            with pytest.raises(ToolError, match=problem):
+                await (web.click(element) if name == "Later" else web.type(element, "x"))
+        with pytest.raises(ToolError, match='has no option "z"; it has "a", "b", "c"'):
+            await web.select(number(reading, 'select "Many"'), "z")
+        with pytest.raises(ToolError, match="use browser_select"):
+            await web.click(number(reading, 'select "Many"'))
+        assert "title: div clicked" in await web.click(number(reading, 'clickable "A plain div"'))
+        await web.click(number(reading, 'button "More"'))
+        after = await web.read()
+    assert "folded away" in after
+    assert 'select "Many" value="b, c"' in after
+
+
+async def test_requests_without_an_end_hold_nothing_up(chromium: str, pages: Pages) -> None:
+    hanging = threading.Event()
+
+    def hang(_body: bytes) -> str:
+        hanging.wait(30)
+        return ""
+
+    pages.content = {"/": "<button>Go</button><script>fetch('/poll')</script>", "/poll": hang}
+    async with web_tools(chromium) as web:
+        reading = await web.open(pages.url("/"))
+        await web.wait(seconds=4)
+        started = time.monotonic()
+        await web.click(number(reading, 'button "Go"'))
+        taken = time.monotonic() - started
+    hanging.set()
+    assert taken < 2
 
 
 async def test_typing_sends_real_key_events(chromium: str, pages: Pages) -> None:

@@ -173,6 +173,8 @@ class Browser:
             self._by_session.pop(session.id, None)
             tab.activity.forget(session.id)
         self.notices.append("the tab was closed")
+        if self._tabs:
+            self._start(self.call("Page.bringToFront", {}))
 
     def _forget_frame(self, session_id: str) -> None:
         tab, session = self._by_session.get(session_id, (None, None))

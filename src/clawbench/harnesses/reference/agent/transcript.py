@@ -42,7 +42,8 @@ class Result:
 
     def save(self, home: Path) -> None:
         temporary = home / f".{RESULT}"
-        temporary.write_text(json.dumps(asdict(self), ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+        text = json.dumps(asdict(self), ensure_ascii=False, indent=2) + "\n"
+        temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
         os.replace(temporary, home / RESULT)
 
 

@@ -138,13 +138,15 @@
     if (tag === 'select' || tag === 'textarea') return;
     if (tag === 'br') return flush();
     if (tag === 'img') { if (el.alt && !muted && shown(el)) line += ` (image: ${cut(squeeze(el.alt), 100)}) `; return; }
-    const hidden = style.visibility !== 'visible' || (style.position === 'absolute' && !sized(el) && style.overflow === 'hidden');
+    const clipped = style.position === 'absolute' && style.overflow === 'hidden' && !sized(el);
     const block = !style.display.startsWith('inline') && style.display !== 'contents' && style.display !== 'table-cell';
     if (block) flush();
     if (el.matches('dialog[open],[role=dialog],[role=alertdialog]')) lines.push('(dialog)');
     if (/^h[1-6]$/.test(tag) && !muted) line += '#'.repeat(+tag[1]) + ' ';
     if (tag === 'li' && !muted) line += '- ';
-    walkAll(childrenOf(el), muted || hidden || (tag === 'label' && el.control && shown(el)));
+    const inner = muted || clipped || (tag === 'label' && el.control && shown(el));
+    const silent = inner || style.visibility !== 'visible';  // what is below may be visible again
+    for (const child of childrenOf(el)) walk(child, child.nodeType === Node.TEXT_NODE ? silent : inner);
     if (style.display === 'table-cell') line += ' | ';
     if (block) flush();
   };
