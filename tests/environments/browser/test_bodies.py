@@ -80,6 +80,7 @@ def test_entries_are_joined_before_parsing() -> None:
         (gzip.compress(zlib.compress(b'{"a": 1}')), "deflate, gzip"),
         (b'{"a": 1}', "identity"),
     ],
+    ids=["gzip", "gzip unsaid", "zlib", "raw deflate", "both", "identity"],
 )
 def test_compressed_bodies_are_read(packed: bytes, encoding: str) -> None:
     assert read_body(sent(packed, kind="application/json", encoding=encoding)) == Body({"a": 1})
@@ -95,6 +96,7 @@ def test_compressed_bodies_are_read(packed: bytes, encoding: str) -> None:
         {"headers": {}, "hasPostData": True},
         {"headers": {}, "hasPostData": True, "postDataEntries": [{"bytes": "???"}]},
     ],
+    ids=["brotli", "not gzip", "cut gzip", "file", "no entries", "not base64"],
 )
 def test_what_cannot_be_read_is_never_called_complete(request_: dict[str, Any]) -> None:
     assert not read_body(request_).complete

@@ -95,7 +95,12 @@ async def test_every_way_of_sending_is_blocked_and_logged(open_session: Any, unt
         await until(
             lambda: not expected - tags(opened.requests()), show=lambda: expected - tags(opened.requests())
         )
+        await agent.run(
+            "document.body.innerHTML = '<textarea autofocus>'; document.querySelector('textarea').focus()"
+        )
+        await agent("Input.insertText", text="some wrods to spell")
         last = await opened.session.stop(StopReason.AGENT_EXITED, "done")
+        assert "egress refused" not in opened.log.read_text(), "the browser called somebody by itself"
         assert last.event == "closed"
         assert opened.site.got("/order", "POST") == []
         assert [one.path for one in opened.site.arrived if one.path.startswith("/to/")] == [

@@ -90,7 +90,11 @@ def preferences() -> dict[str, Any]:
         "alternate_error_pages": {"enabled": False},
         "autofill": {"credit_card_enabled": False, "profile_enabled": False},
         "bookmark_bar": {"show_on_all_tabs": False},
-        "browser": {"check_default_browser": False, "has_seen_welcome_page": True},
+        "browser": {
+            "check_default_browser": False,
+            "enable_spellchecking": False,
+            "has_seen_welcome_page": True,
+        },
         "credentials_enable_service": False,
         "credentials_enable_autosignin": False,
         "distribution": {"skip_first_run_ui": True, "suppress_first_run_bubble": True},

@@ -20,6 +20,9 @@ NO_AUTH, NO_METHOD = b"\x05\x00", b"\x05\xff"
 GRANTED, FAILED, NOT_ALLOWED, UNREACHABLE, BAD_COMMAND, BAD_ADDRESS = 0, 1, 2, 4, 7, 8
 HANDSHAKE_LIMIT = 1024
 
+OF_THE_BROWSER = frozenset(("redirector.gvt1.com", "update.googleapis.com"))
+"""Chromium's own services, asked for dictionaries and updates whatever the flags say: never let out."""
+
 
 class RefusedError(Exception):
     """A destination that the rules forbid."""
@@ -70,6 +73,9 @@ class Egress:
         task.add_done_callback(self._dials.discard)
 
     async def _dial(self, client: _Client, host: str, port: int) -> None:
+        if host in OF_THE_BROWSER:
+            client.answer(NOT_ALLOWED)
+            return
         upstream = _Upstream(self, client)
         try:
             await self._connect(host, port, upstream)
