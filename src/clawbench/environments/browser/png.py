@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from PIL import Image
@@ -17,59 +18,52 @@ ADLER_MODULUS = 65521
 RGB, EIGHT_BITS = 2, 8
 
 
+def band_starts(height: int) -> range:
+    """The first row of each band."""
+    return range(0, height, BAND_ROWS)
+
+
 @dataclass(frozen=True)
-class Band:
+class PackedBand:
     """Some rows, packed so that they can stand beside any others in one deflate stream."""
 
-    packed: bytes
+    data: bytes
     adler: int
     length: int
 
 
 class PngEncoder:
-    """Encodes frames of BGRX pixels, one after the other; each result is a complete PNG file."""
+    """Encodes one picture after the other from the bands in which it differs from the one before."""
 
     def __init__(self, size: tuple[int, int], stride: int) -> None:
         self._width, self._height = size
         self._stride = stride
-        self._frame = b""
-        self._bands: list[Band] = []
+        self._bands: dict[int, PackedBand] = {}
 
-    def encode(self, frame: bytes) -> bytes:
-        known: list[Band | None] = [*self._bands] or [None] * -(-self._height // BAND_ROWS)
-        bands = [
-            self._pack(frame, top) if band is None or self._changed(frame, top) else band
-            for band, top in zip(known, range(0, self._height, BAND_ROWS), strict=True)
-        ]
-        self._frame, self._bands = frame, bands
+    def encode(self, changed: Mapping[int, bytes]) -> bytes:
+        """A complete PNG file; `changed` maps a band's first row to its BGRX pixels, at first all of them."""
+        self._bands |= {top: self._pack(pixels) for top, pixels in changed.items()}
+        bands = [self._bands[top] for top in band_starts(self._height)]
         header = struct.pack(">IIBBBBB", self._width, self._height, EIGHT_BITS, RGB, 0, 0, 0)
         return b"".join(
             (SIGNATURE, _chunk(b"IHDR", header), _chunk(b"IDAT", _stream(bands)), _chunk(b"IEND", b""))
         )
 
-    def _span(self, top: int) -> slice:
-        return slice(top * self._stride, min(top + BAND_ROWS, self._height) * self._stride)
-
-    def _changed(self, frame: bytes, top: int) -> bool:
-        span = self._span(top)
-        return frame[span] != self._frame[span]
-
-    def _pack(self, frame: bytes, top: int) -> Band:
-        rows = min(BAND_ROWS, self._height - top)
-        pixels = frame[self._span(top)]
+    def _pack(self, pixels: bytes) -> PackedBand:
+        rows = len(pixels) // self._stride
         image = Image.frombuffer("RGB", (self._width, rows), pixels, "raw", "BGRX", self._stride, 1)
         # One spare byte at the end of each row is the next row's filter type: none.
         scanlines = b"\0" + image.tobytes("raw", "RGB", self._width * 3 + 1)[:-1]
         packer = zlib.compressobj(LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
         packed = packer.compress(scanlines) + packer.flush(zlib.Z_FULL_FLUSH)
-        return Band(packed, zlib.adler32(scanlines), len(scanlines))
+        return PackedBand(packed, zlib.adler32(scanlines), len(scanlines))
 
 
-def _stream(bands: list[Band]) -> bytes:
+def _stream(bands: list[PackedBand]) -> bytes:
     adler = 1
     for band in bands:
         adler = join_adler(adler, band.adler, band.length)
-    return b"".join((ZLIB_HEADER, *(band.packed for band in bands), LAST_BLOCK, struct.pack(">I", adler)))
+    return b"".join((ZLIB_HEADER, *(band.data for band in bands), LAST_BLOCK, struct.pack(">I", adler)))
 
 
 def join_adler(first: int, second: int, second_length: int) -> int:

@@ -8,17 +8,14 @@ import struct
 import threading
 from pathlib import Path
 
-from clawbench.environments.browser.png import PngEncoder
+from clawbench.environments.browser.pixels import address_of, copy, differ
+from clawbench.environments.browser.png import BAND_ROWS, PngEncoder, band_starts
 from clawbench.errors import EnvironmentFailedError
 
 FRAME_BUFFER = "Xvfb_screen0"
 XWD_HEADER = struct.Struct(">25I")
 XWD_VERSION = 7
 COLOUR_ENTRY_SIZE = 12
-
-_libc = ctypes.CDLL(None)
-_libc.memcmp.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
-_libc.memcmp.restype = ctypes.c_int
 
 
 class Screen:
@@ -47,36 +44,52 @@ class Screen:
         self.stride: int = header[12]
         """Bytes from one row to the next."""
         self.frame_size = self.stride * header[5]
+        self._bands = [
+            (top, top * self.stride, min(BAND_ROWS, header[5] - top) * self.stride)
+            for top in band_starts(header[5])
+        ]
+        """First row, offset and length in bytes of each band."""
         self._offset = header[0] + colours * COLOUR_ENTRY_SIZE
         self._anchor: ctypes.c_char | None = ctypes.c_char.from_buffer(self._map, self._offset)
         self._address = ctypes.addressof(self._anchor)
         self._lock = threading.Lock()
 
-    def snapshot(self) -> bytes:
+    def snapshot(self) -> bytearray:
         """A copy of all pixels."""
-        return self._map[self._offset : self._offset + self.frame_size]
+        frame = bytearray(self.frame_size)
+        self.copy_into(frame)
+        return frame
 
-    def copy_into(self, buffer: bytearray) -> None:
-        """Like `snapshot`, into a buffer of `frame_size` bytes: no fresh memory, a third of the time."""
+    def copy_into(self, frame: bytearray) -> None:
+        """Like `snapshot`, into a frame made before: no fresh memory, a third of the time."""
         with self._lock:
             if self._anchor is not None:
-                ctypes.memmove(_address_of(buffer), self._address, self.frame_size)
+                copy(address_of(frame), self._address, self.frame_size)
 
-    def differs(self, frame: bytes | bytearray) -> bool:
+    def differs(self, frame: bytearray) -> bool:
         """Whether the screen shows anything else than `frame`. Exact; stops at the first difference."""
-        other = frame if isinstance(frame, bytes) else _address_of(frame)
         with self._lock:
-            return self._anchor is not None and bool(_libc.memcmp(self._address, other, self.frame_size))
+            return self._anchor is not None and differ(self._address, address_of(frame), self.frame_size)
 
-    def png(self, frame: bytes) -> bytes:
+    def update(self, frame: bytearray) -> dict[int, bytes]:
+        """Bring `frame` up to date; returns the bands that changed, by their first row."""
+        start, changed = address_of(frame), {}
+        with self._lock:
+            for top, offset, length in self._bands if self._anchor is not None else ():
+                if differ(self._address + offset, start + offset, length):
+                    copy(start + offset, self._address + offset, length)
+                    changed[top] = bytes(memoryview(frame)[offset : offset + length])
+        return changed
+
+    def bands(self, frame: bytearray) -> dict[int, bytes]:
+        """All of `frame`, in bands as `update` returns them."""
+        return {top: bytes(memoryview(frame)[start : start + length]) for top, start, length in self._bands}
+
+    def png(self, frame: bytearray) -> bytes:
         """`frame` as a PNG file; takes a moment, so call it off the event loop."""
-        return PngEncoder(self.size, self.stride).encode(frame)
+        return PngEncoder(self.size, self.stride).encode(self.bands(frame))
 
     def close(self) -> None:
         with self._lock:
             self._anchor = None
             self._map.close()
-
-
-def _address_of(buffer: bytearray) -> int:
-    return ctypes.addressof(ctypes.c_char.from_buffer(buffer))

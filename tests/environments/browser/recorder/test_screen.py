@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import os
 import random
 import subprocess
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from PIL import Image, ImageDraw
 
-from clawbench.environments.browser.png import PngEncoder
-from clawbench.environments.browser.recorder.screenshots import MOST_FRAMES_IN_MEMORY, Screenshots
+from clawbench.environments.browser.png import BAND_ROWS, PngEncoder, band_starts
+from clawbench.environments.browser.recorder.screenshots import MOST_WAITING_IN_MEMORY, Screenshots
 from clawbench.environments.browser.screen import Screen
 from clawbench.errors import EnvironmentFailedError
 
@@ -30,13 +33,17 @@ def picture(seed: int) -> Image.Image:
 
 
 def test_png_files_hold_exactly_the_pixels_also_where_only_a_part_changed() -> None:
-    encoder = PngEncoder(SIZE, SIZE[0] * 4)
-    image = picture(1)
+    stride = SIZE[0] * 4
+    encoder, image, known = PngEncoder(SIZE, stride), picture(1), b""
     for step in range(5):
         image.putpixel((step, step * 23), (1, 2, 3))
-        decoded = Image.open(io.BytesIO(encoder.encode(image.tobytes("raw", "BGRX"))))
-        decoded.verify()
-        decoded = Image.open(io.BytesIO(encoder.encode(image.tobytes("raw", "BGRX"))))
+        pixels = image.tobytes("raw", "BGRX")
+        spans = {top: slice(top * stride, (top + BAND_ROWS) * stride) for top in band_starts(SIZE[1])}
+        changed = {top: pixels[span] for top, span in spans.items() if pixels[span] != known[span]}
+        assert len(changed) == (4 if step == 0 else 1)
+        packed, known = encoder.encode(changed), pixels
+        Image.open(io.BytesIO(packed)).verify()
+        decoded = Image.open(io.BytesIO(packed))
         assert decoded.size == SIZE
         assert decoded.tobytes() == image.tobytes()
 
@@ -62,7 +69,7 @@ def test_the_screen_is_read_as_it_is_now(display: tuple[str, Path], screen: Scre
         buffer = bytearray(screen.frame_size)
         screen.copy_into(buffer)
         assert not screen.differs(buffer)
-        assert bytes(buffer) == screen.snapshot()
+        assert buffer == screen.snapshot()
         image = Image.open(io.BytesIO(screen.png(screen.snapshot())))
         assert image.size == (1920, 1080)
         assert image.getcolors() == [(1920 * 1080, pixel)]
@@ -74,13 +81,18 @@ def test_a_display_of_another_kind_is_refused_with_the_remedy(tmp_path: Path) ->
         Screen(tmp_path)
 
 
+def wait_until(condition: Callable[[], bool]) -> None:
+    while not condition():
+        time.sleep(0.001)
+
+
 @pytest.mark.anyio
-@pytest.mark.parametrize("in_memory", [MOST_FRAMES_IN_MEMORY, 0])
+@pytest.mark.parametrize("in_memory", [MOST_WAITING_IN_MEMORY, 0])
 async def test_no_screenshot_is_lost_where_they_wait_in_memory_or_on_disk(
     display: tuple[str, Path], screen: Screen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_memory: int
 ) -> None:
     module = "clawbench.environments.browser.recorder.screenshots"
-    monkeypatch.setattr(f"{module}.MOST_FRAMES_IN_MEMORY", in_memory)
+    monkeypatch.setattr(f"{module}.MOST_WAITING_IN_MEMORY", in_memory)
     directory = tmp_path / "screenshots"
     directory.mkdir()
     screenshots = Screenshots(screen, directory)
@@ -90,6 +102,7 @@ async def test_no_screenshot_is_lost_where_they_wait_in_memory_or_on_disk(
         paint(display[0], "#{:02x}{:02x}{:02x}".format(*colour))
         names += [screenshots.take(1000 + number // 3), screenshots.take(1000 + number // 3)]
         colours += [colour, colour]
+        await asyncio.to_thread(wait_until, lambda: screenshots.taken == len(names))  # noqa: B023
     await screenshots.close()
     assert names[:3] == ["1000.png", "1000-2.png", "1000-3.png"]
     assert sorted(os.listdir(directory)) == sorted(names)

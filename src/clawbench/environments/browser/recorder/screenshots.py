@@ -1,4 +1,4 @@
-"""A screenshot for every action: copied at once, packed on a thread of its own, never left out."""
+"""A screenshot for every action: taken at once, packed later, never left out; no event waits for it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import asyncio
 import os
 import queue
 import shutil
+import struct
 import threading
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,85 +16,134 @@ from pathlib import Path
 from clawbench.environments.browser.png import PngEncoder
 from clawbench.environments.browser.screen import Screen
 
-MOST_FRAMES_IN_MEMORY = 24
-"""Frames beyond this wait on disk, unpacked, until the encoder gets to them."""
+MOST_WAITING_IN_MEMORY = 200 << 20
+"""Bytes; pixels beyond this wait on disk, unpacked, until the encoder gets to them."""
+
+PIECE = struct.Struct("<II")
 
 
 @dataclass(frozen=True)
-class Job:
+class Taken:
+    """A screenshot that waits to be packed."""
+
     name: str
-    frame: bytes | Path | None
-    """The pixels, the file that holds them, or None: the same as the job before."""
+    bands: dict[int, bytes] | Path
+    """What changed since the one before: nothing, some bands or all; or the file that holds them."""
+    size: int
+    """Bytes in memory."""
 
 
 class Screenshots:
+    """One thread copies what changed on the screen when told to, a second makes the files."""
+
     def __init__(self, screen: Screen, directory: Path) -> None:
         self.problems: list[str] = []
+        self.taken = 0
+        """How many have been copied from the screen."""
         self._screen, self._directory = screen, directory
-        self._latest_frame = b""
         self._latest_timestamp, self._in_this_ms = -1, 0
-        self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
-        self._encoder = PngEncoder(screen.size, screen.stride)
-        self._thread = threading.Thread(target=self._work, name="screenshots", daemon=True)
-        self._thread.start()
+        self._names: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._waiting: queue.SimpleQueue[Taken | None] = queue.SimpleQueue()
+        self._put_bytes = self._got_bytes = 0
+        self._threads = [
+            threading.Thread(target=self._take, name="screenshots-take", daemon=True),
+            threading.Thread(target=self._keep, name="screenshots-keep", daemon=True),
+        ]
+        for thread in self._threads:
+            thread.start()
 
     def take(self, timestamp: int) -> str:
         """Keep what the screen shows now; returns the name of the file that will hold it."""
-        name = self._name(timestamp)
-        if self._latest_frame and not self._screen.differs(self._latest_frame):
-            self._jobs.put(Job(name, None))
-        else:
-            self._latest_frame = self._screen.snapshot()
-            self._jobs.put(Job(name, self._stored(name, self._latest_frame)))
+        same = timestamp == self._latest_timestamp
+        self._latest_timestamp, self._in_this_ms = timestamp, self._in_this_ms + 1 if same else 1
+        name = f"{timestamp}.png" if self._in_this_ms == 1 else f"{timestamp}-{self._in_this_ms}.png"
+        self._names.put(name)
         return name
 
     async def close(self) -> None:
         """Return when every screenshot is on disk."""
-        self._jobs.put(None)
-        await asyncio.to_thread(self._thread.join)
+        self._names.put(None)
+        for thread in self._threads:
+            await asyncio.to_thread(thread.join)
 
-    def _name(self, timestamp: int) -> str:
-        same = timestamp == self._latest_timestamp
-        self._latest_timestamp, self._in_this_ms = timestamp, self._in_this_ms + 1 if same else 1
-        return f"{timestamp}.png" if self._in_this_ms == 1 else f"{timestamp}-{self._in_this_ms}.png"
+    def _take(self) -> None:
+        frame = bytearray()
+        for names in self._batches():
+            if frame:
+                bands = self._screen.update(frame)
+            else:
+                frame = self._screen.snapshot()
+                bands = self._screen.bands(frame)
+            taken = self._in_memory_or_on_disk(names[0], bands)
+            self._put_bytes += taken.size
+            self._waiting.put(taken)
+            for name in names[1:]:
+                self._waiting.put(Taken(name, {}, 0))
+            self.taken += len(names)
+        self._waiting.put(None)
 
-    def _stored(self, name: str, frame: bytes) -> bytes | Path:
-        if self._jobs.qsize() < MOST_FRAMES_IN_MEMORY:
-            return frame
+    def _batches(self) -> Iterator[list[str]]:
+        """What is asked for, as it comes; what came while the screen was being read shares the next look."""
+        while (name := self._names.get()) is not None:
+            names = [name]
+            while not self._names.empty():
+                if (another := self._names.get()) is None:
+                    yield names
+                    return
+                names.append(another)
+            yield names
+
+    def _in_memory_or_on_disk(self, name: str, bands: dict[int, bytes]) -> Taken:
+        size = sum(map(len, bands.values()))
+        if self._put_bytes - self._got_bytes + size <= MOST_WAITING_IN_MEMORY:
+            return Taken(name, bands, size)
         path = self._directory / f".{name}.raw"
         try:
-            path.write_bytes(frame)
+            path.write_bytes(b"".join(PIECE.pack(top, len(p)) + p for top, p in bands.items()))
         except OSError:
-            return frame
-        return path
+            path.unlink(missing_ok=True)
+            return Taken(name, bands, size)
+        return Taken(name, path, 0)
 
-    def _work(self) -> None:
+    def _keep(self) -> None:
+        encoder = PngEncoder(self._screen.size, self._screen.stride)
         latest: Path | None = None
-        while (job := self._jobs.get()) is not None:
-            path = self._directory / job.name
+        while (taken := self._waiting.get()) is not None:
+            path = self._directory / taken.name
             try:
-                if job.frame is None and latest is not None:
+                bands = taken.bands if isinstance(taken.bands, dict) else _read_back(taken.bands)
+                if bands or latest is None:
+                    packed, latest = encoder.encode(bands), None
+                    _write(path, packed)
+                    latest = path
+                else:
                     _duplicate(latest, path)
-                elif job.frame is not None:
-                    self._write(path, job.frame)
-                latest = path
             except OSError as error:
-                self._report(f"{path.parent}: {error.strerror}")
-
-    def _write(self, path: Path, frame: bytes | Path) -> None:
-        pixels = frame if isinstance(frame, bytes) else frame.read_bytes()
-        unfinished = path.with_name(f".{path.name}")
-        try:
-            unfinished.write_bytes(self._encoder.encode(pixels))
-            unfinished.replace(path)
-        finally:
-            unfinished.unlink(missing_ok=True)
-            if isinstance(frame, Path):
-                frame.unlink(missing_ok=True)
+                self._report(f"{self._directory}: {error.strerror}")
+            self._got_bytes += taken.size
 
     def _report(self, problem: str) -> None:
         if problem not in self.problems:
             self.problems.append(problem)
+
+
+def _read_back(path: Path) -> dict[int, bytes]:
+    bands = {}
+    with path.open("rb") as file:
+        while head := file.read(PIECE.size):
+            top, length = PIECE.unpack(head)
+            bands[top] = file.read(length)
+    path.unlink()
+    return bands
+
+
+def _write(path: Path, data: bytes) -> None:
+    unfinished = path.with_name(f".{path.name}")
+    try:
+        unfinished.write_bytes(data)
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
 def _duplicate(existing: Path, path: Path) -> None:
