@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,13 +28,13 @@ class Display:
     frame_buffer: Path
     """Host directory with the memory-mapped picture (XWD)."""
     process: Process
-    leftovers: tuple[Path, ...] = ()
-    """Files of the host that a killed X server leaves where it has no file system of its own."""
+    shared_socket: Path | None = None
+    """Its socket among those of the host, where it has no file system of its own."""
 
     async def close(self) -> None:
         await self.process.end()
-        for path in self.leftovers:
-            path.unlink(missing_ok=True)
+        if self.shared_socket is not None and is_stale(self.shared_socket):
+            self.shared_socket.unlink(missing_ok=True)
 
 
 async def start_display(sandbox: Sandbox, scratch: Path, *, width: int, height: int) -> Display:
@@ -45,7 +46,7 @@ async def start_display(sandbox: Sandbox, scratch: Path, *, width: int, height: 
     sandbox.mount(Mount(frame_buffer, FRAME_BUFFER, writable=True))
     argv = [
         *("Xvfb", "-displayfd", "3", "-screen", "0", f"{width}x{height}x24", "-dpi", "96"),
-        *("-fbdir", sandbox.inside(FRAME_BUFFER), "-nolisten", "tcp", "-nolisten", "local", "-noreset"),
+        *("-fbdir", sandbox.inside(FRAME_BUFFER), "-nolisten", "tcp", "-noreset"),
     ]
     log = scratch / "display.log"
     ready, told = os.pipe()
@@ -61,9 +62,8 @@ async def start_display(sandbox: Sandbox, scratch: Path, *, width: int, height: 
     except (TimeoutError, EOFError):
         await process.end()
         raise EnvironmentFailedError(f"The display (Xvfb) did not start: {tail(log)}") from None
-    leftovers = (Path(SOCKETS, f"X{number}"), Path(f"/tmp/.X{number}-lock"))
-    shared = sandbox.isolation is Isolation.NONE
-    return Display(f":{number}", sockets, frame_buffer, process, leftovers if shared else ())
+    shared = Path(SOCKETS, f"X{number}") if sandbox.isolation is Isolation.NONE else None
+    return Display(f":{number}", sockets, frame_buffer, process, shared)
 
 
 async def _first_line(fd: int) -> str:
@@ -79,6 +79,18 @@ async def _first_line(fd: int) -> str:
     if not line.endswith(b"\n"):
         raise EOFError
     return line.decode().strip()
+
+
+def is_stale(path: Path) -> bool:
+    """Whether nobody answers on a unix socket any more."""
+    with socket.socket(socket.AF_UNIX) as probe:
+        try:
+            probe.connect(str(path))
+        except ConnectionRefusedError:
+            return True
+        except OSError:
+            return False
+    return False
 
 
 def tail(log: Path, lines: int = 5) -> str:
