@@ -126,13 +126,16 @@ class _Life:
             self._enter(State.STOPPING)
             stop = await stage.down(stop)
             await meter.close()
-            self._settle_stop(stop, meter)
+            stop = self._settle_stop(stop, meter)
             self._enter(State.SCORING)
             self.record.settle(await self._score(stage, stop))
 
     async def _score(self, stage: Stage, stop: Stop) -> Score:
         if stop.reason is not StopReason.CANCELLED:
-            return await stage.score(self.record)
+            score = await stage.score(self.record)
+            if not score.verdict.passed and stop.reason is StopReason.MODEL_UNREACHABLE:
+                score.cause = Cause.MODEL
+            return score
         verdict = Verdict.UNJUDGED if self.record.kind == "web" else Verdict.ERROR
         return Score(verdict=verdict, cause=Cause.NONE, explanation="The run was cancelled before its end")
 
@@ -234,14 +237,15 @@ class _Life:
         else:
             self.record.finish_reason = result.finish_reason
 
-    def _settle_stop(self, stop: Stop, meter: Meter) -> None:
+    def _settle_stop(self, stop: Stop, meter: Meter) -> Stop:
         measured = meter.metered
-        if stop.reason is StopReason.AGENT_EXITED and measured.errors and not measured.turns:
-            stop = Stop(StopReason.MODEL_UNREACHABLE, f"All {measured.calls} model calls failed")
+        if stop.reason is StopReason.AGENT_EXITED and meter.last_failure is not None:
+            stop = Stop(StopReason.MODEL_UNREACHABLE, f"The agent gave up after: {meter.last_failure}")
         self.record.stop_reason, self.record.stop_description = stop.reason, stop.description
         claimed = self.record.usage.claimed
         self.record.usage = usage_report(measured, claimed)
         self.record.cost_usd = measured.cost_usd
+        return stop
 
     def _refresh(self) -> None:
         self.progress.metered = self._meter.metered
