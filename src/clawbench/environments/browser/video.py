@@ -11,10 +11,13 @@ from pathlib import Path
 
 from clawbench.environments.browser.encoder import Encoder, EncoderDied, Picture
 from clawbench.environments.browser.mp4 import Mp4Writer
+from clawbench.environments.browser.pixels import changed_rows, changed_width
 from clawbench.environments.browser.screen import Screen
 from clawbench.errors import MissingPartError
 
 FRAMES_PER_SECOND = 15
+CURSOR_WIDTH, CURSOR_HEIGHT = 4, 120
+"""Pixels: the largest change that may be a blinking text cursor."""
 MOST_RESTARTS = 5
 """An encoder that ends this often is not started again."""
 
@@ -47,6 +50,7 @@ class Video:
         self._last_step = -1
         self._restarts = 0
         self._encoder: Encoder | None = None
+        self._camera: threading.Thread | None = None
 
     @property
     def encoder_pid(self) -> int | None:
@@ -68,13 +72,15 @@ class Video:
 
     async def stop(self) -> None:
         """Write the closing frame and the index. What went wrong on the way is in `problems`."""
-        if self._stopping.is_set():
-            return
         self._stopping.set()
-        await asyncio.to_thread(self._camera.join)
+        if self._camera is not None:
+            await asyncio.to_thread(self._camera.join)
 
     async def quiet(self, for_s: float, at_most_s: float) -> bool:
-        """Wait until the screen has stood still for `for_s`; False where `at_most_s` passed before that."""
+        """Wait until the screen has stood still for `for_s`; False where `at_most_s` passed before that.
+
+        A blinking text cursor does not count.
+        """
         deadline = time.monotonic() + at_most_s
         while (still_for := time.monotonic() - self._changed_at) < for_s:
             wait = min(for_s - still_for, deadline - time.monotonic())
@@ -100,8 +106,16 @@ class Video:
             return False
         self._screen.copy_into(self._spare)
         self._shown, self._spare = self._spare, self._shown
-        self._changed_at = time.monotonic()
+        if not self._only_a_cursor_blinked():
+            self._changed_at = time.monotonic()
         return True
+
+    def _only_a_cursor_blinked(self) -> bool:
+        """A text cursor blinks on a page that is quiet for all other purposes."""
+        rows = changed_rows(self._shown, self._spare, self._screen.stride)
+        if len(rows) > CURSOR_HEIGHT:
+            return False
+        return changed_width(self._shown, self._spare, self._screen.stride, rows) <= CURSOR_WIDTH
 
     def _step(self) -> int:
         return int((time.monotonic() - self._zero) * self._fps)

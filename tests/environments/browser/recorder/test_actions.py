@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
 from PIL import Image
 
 from clawbench.environments.browser.recorder import MASK
+from clawbench.environments.browser.video import Video
 from clawbench.results import Action
 
 pytestmark = pytest.mark.anyio
@@ -264,6 +267,24 @@ async def test_passwords_are_recorded_where_the_task_says_so(stage_at: Any) -> N
         await type_secrets(stage)
         values = [a["value"] for a in stage.actions("change")]
     assert values.count("zqj") == 5
+
+
+async def test_a_blinking_cursor_does_not_keep_the_screen_from_being_quiet(stage_at: Any) -> None:
+    async with stage_at() as stage:
+        stage.site.pages["/"] = "<input id=i style='font-size:40px'>"
+        await stage.open("/")
+        await stage.click("#i")
+        video = Video(stage.screen, stage.run.recording)
+        await video.start()
+        quiet = await video.quiet(1.3, 4.0)
+        await video.stop()
+        assert quiet
+        assert len(video_steps(stage.run.recording)) > 2, "the cursor did not blink"
+
+
+def video_steps(path: Path) -> list[str]:
+    command = ["ffprobe", "-v", "error", "-show_entries", "packet=pts", "-of", "csv=p=0", str(path)]
+    return subprocess.run(command, capture_output=True, check=True, text=True).stdout.split()
 
 
 async def test_a_hundred_rapid_actions_are_all_kept_in_order(stage_at: Any) -> None:

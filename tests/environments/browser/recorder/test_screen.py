@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from PIL import Image, ImageDraw
 
+from clawbench.environments.browser.pixels import changed_rows, changed_width
 from clawbench.environments.browser.png import BAND_ROWS, PngEncoder, band_starts
 from clawbench.environments.browser.recorder.screenshots import MOST_WAITING_IN_MEMORY, Screenshots
 from clawbench.environments.browser.screen import Screen
@@ -46,6 +47,17 @@ def test_png_files_hold_exactly_the_pixels_also_where_only_a_part_changed() -> N
         decoded = Image.open(io.BytesIO(packed))
         assert decoded.size == SIZE
         assert decoded.tobytes() == image.tobytes()
+
+
+def test_the_extent_of_a_change_is_found() -> None:
+    before, stride = bytearray(40 * 100), 40
+    assert changed_rows(before, bytearray(before), stride) == range(0)
+    after = bytearray(before)
+    after[stride * 7 + 4 * 3] = after[stride * 9 + 4 * 5 + 3] = 1
+    assert changed_rows(before, after, stride) == range(7, 10)
+    assert changed_width(before, after, stride, range(7, 10)) == 3
+    assert changed_width(before, after, stride, range(7, 8)) == 1
+    assert changed_width(before, after, stride, range(8, 9)) == 0
 
 
 def paint(display: str, colour: str) -> None:

@@ -19,12 +19,13 @@ from clawbench.environments.browser.recorder.actions import (
     action_line,
     with_inner_target,
 )
+from clawbench.environments.browser.recorder.lines import RecordFile
 from clawbench.environments.browser.recorder.requests import RequestLog
 from clawbench.environments.browser.recorder.screenshots import Screenshots
 from clawbench.environments.browser.recorder.shadow import STATE, look_inside
 from clawbench.environments.browser.recorder.targets import WITH_DOCUMENTS, Targets
 from clawbench.environments.browser.screen import Screen
-from clawbench.results import JsonLines, RunDirectory
+from clawbench.results import RunDirectory
 
 WORLD = "clawbench-recorder"
 """Name of the isolated world in which the injected script lives."""
@@ -61,12 +62,12 @@ class Recorder:
         record_passwords: bool,
         on_progress: Callable[[int, int], None],
     ) -> None:
-        self.actions = 0
         self._cdp = cdp
         self._record_passwords, self._on_progress = record_passwords, on_progress
         self._loop = asyncio.get_running_loop()
-        self._lines = JsonLines(run.actions)
-        self._requests = RequestLog(cdp, JsonLines(run.requests), self._progress)
+        self._lines = RecordFile(run.actions)
+        self._request_lines = RecordFile(run.requests)
+        self._requests = RequestLog(cdp, self._request_lines, self._progress)
         self._screenshots = Screenshots(screen, run.screenshots)
         self._timeline = Timeline()
         self._targets = Targets(cdp, self._prepare)
@@ -77,13 +78,18 @@ class Recorder:
         self._unsubscribe: list[Callable[[], None]] = []
 
     @property
+    def actions(self) -> int:
+        return self._lines.count
+
+    @property
     def requests(self) -> int:
-        return self._requests.count
+        return self._request_lines.count
 
     @property
     def problems(self) -> list[str]:
         """What could not be kept, in words."""
-        return list(self._screenshots.problems)
+        of_files = (self._lines.problem, self._request_lines.problem)
+        return [problem for problem in of_files if problem] + self._screenshots.problems
 
     async def start(self) -> None:
         """Record from now on, in everything that is open and that will be."""
@@ -118,6 +124,7 @@ class Recorder:
         self._write_ready()
         self._lines.close()
         await self._requests.close()
+        self._request_lines.close()
         await self._screenshots.close()
 
     # -- targets ---------------------------------------------------------------------------------
@@ -176,16 +183,14 @@ class Recorder:
         """Write lines in the order of events, up to the first that still waits."""
         while self._order and not self._order[0].held:
             pending = self._order.popleft()
-            self.actions += 1
-            self._lines.append(
-                action_line(
-                    pending.seen,
-                    timestamp=pending.timestamp,
-                    frame=pending.frame,
-                    screenshot=pending.screenshot,
-                    show_secrets=self._record_passwords,
-                )
+            line = action_line(
+                pending.seen,
+                timestamp=pending.timestamp,
+                frame=pending.frame,
+                screenshot=pending.screenshot,
+                show_secrets=self._record_passwords,
             )
+            self._lines.append(line)
             self._progress()
 
     def _progress(self) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from clawbench.environments.browser.cdp import CdpConnection, CdpError
 from clawbench.environments.browser.gate.bodies import query_params, read_body
-from clawbench.results import JsonLines
+from clawbench.environments.browser.recorder.lines import RecordFile
 
 RECORDED_SCHEMES = ("http:", "https:", "ws:", "wss:")
 MOST_REMEMBERED = 10_000
@@ -48,8 +48,7 @@ class Hop:
 class RequestLog:
     """Joins two sources by the request id: paused requests (with exact bodies) and network events."""
 
-    def __init__(self, cdp: CdpConnection, lines: JsonLines, on_line: Callable[[], None]) -> None:
-        self.count = 0
+    def __init__(self, cdp: CdpConnection, lines: RecordFile, on_line: Callable[[], None]) -> None:
         self._cdp, self._lines, self._on_line = cdp, lines, on_line
         self._loop = asyncio.get_running_loop()
         self._hops: OrderedDict[str, list[Hop]] = OrderedDict()
@@ -115,7 +114,6 @@ class RequestLog:
             if hop.stop_waiting():
                 self._write_waiting(hop)
         await asyncio.gather(*self._tasks)
-        self._lines.close()
 
     def _hop(self, key: str, request: dict[str, Any], source: str) -> tuple[Hop | None, bool]:
         """The hop this event tells of, and whether it is the first to do so; None: not recorded."""
@@ -171,7 +169,6 @@ class RequestLog:
         task.add_done_callback(self._tasks.discard)
 
     def _write(self, entry: dict[str, Any]) -> None:
-        self.count += 1
         self._lines.append(entry)
         self._on_line()
 

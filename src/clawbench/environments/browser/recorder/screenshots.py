@@ -68,19 +68,24 @@ class Screenshots:
 
     def _take(self) -> None:
         frame = bytearray()
-        for names in self._batches():
-            if frame:
-                bands = self._screen.update(frame)
-            else:
-                frame = self._screen.snapshot()
-                bands = self._screen.bands(frame)
-            taken = self._in_memory_or_on_disk(names[0], bands)
-            self._put_bytes += taken.size
-            self._waiting.put(taken)
-            for name in names[1:]:
-                self._waiting.put(Taken(name, {}, 0))
-            self.taken += len(names)
-        self._waiting.put(None)
+        try:
+            for names in self._batches():
+                if frame:
+                    bands = self._screen.update(frame)
+                else:
+                    frame = self._screen.snapshot()
+                    bands = self._screen.bands(frame)
+                self._pass_on(names, bands)
+        finally:
+            self._waiting.put(None)
+
+    def _pass_on(self, names: list[str], bands: dict[int, bytes]) -> None:
+        taken = self._in_memory_or_on_disk(names[0], bands)
+        self._put_bytes += taken.size
+        self._waiting.put(taken)
+        for name in names[1:]:
+            self._waiting.put(Taken(name, {}, 0))
+        self.taken += len(names)
 
     def _batches(self) -> Iterator[list[str]]:
         """What is asked for, as it comes; what came while the screen was being read shares the next look."""

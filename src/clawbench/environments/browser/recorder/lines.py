@@ -1,0 +1,33 @@
+"""A record that outlives a full disk: a line that does not fit is left out whole, and this is said."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from clawbench.results import JsonLines
+
+
+class RecordFile:
+    """One JSONL file of a recording."""
+
+    def __init__(self, path: Path) -> None:
+        self.count = 0
+        self.problem: str | None = None
+        """Why the first missing line could not be written."""
+        self._lines = JsonLines(path)
+        self._size = path.stat().st_size
+
+    def append(self, value: Any) -> None:
+        try:
+            self._lines.append(value)
+        except OSError as error:
+            self.problem = self.problem or f"{self._lines.path}: {error.strerror}"
+            os.truncate(self._lines.path, self._size)
+            return
+        self._size = self._lines.path.stat().st_size
+        self.count += 1
+
+    def close(self) -> None:
+        self._lines.close()
