@@ -45,7 +45,7 @@ def browser_is_packaged() -> bool:
 
 
 def browser_is_installable() -> bool:
-    """Google's own package fills Ubuntu's gap, on the one processor it is made for."""
+    """Google's own package fills Ubuntu's gap, on the processor that our address serves."""
     return browser_is_packaged() or platform.machine() == "x86_64"
 
 
