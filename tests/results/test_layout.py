@@ -19,7 +19,7 @@ def test_attempts_count_up(tmp_path: Path) -> None:
     first, second = create(tmp_path), create(tmp_path)
     assert first.path == tmp_path / "b" / "s" / "t" / "h--m" / "1"
     assert second.path.name == "2"
-    assert first.screenshots.is_dir()
+    assert first.data.is_dir()
     assert first.harness.is_dir()
 
 

@@ -35,7 +35,8 @@ def demo(
     model is scripted: one policy solves each task, one gets it wrong, so that both verdicts are seen.
     """
     ensure_ready()
-    specs = [_spec(task, policy, output) for task in _tasks() for policy in POLICIES]
+    batch = datetime.now().strftime("demo-%Y%m%d-%H%M%S")
+    specs = [_spec(task, policy, output, batch) for task in _tasks() for policy in POLICIES]
     check_machine(specs)
     err.print(
         "The model in these runs is scripted: a policy file decides what it says. All else is real.",
@@ -71,11 +72,11 @@ def _tasks() -> list[Task]:
     return sorted(found, key=lambda task: task.kind != "web")
 
 
-def _spec(task: Task, policy: str, output: Path) -> RunSpec:
+def _spec(task: Task, policy: str, output: Path, batch: str) -> RunSpec:
     return RunSpec(
         task=task,
         model=scripted_choice(policy, task),
         harness=get_harness("reference"),
         output=output,
-        batch=datetime.now().strftime("demo-%Y%m%d-%H%M%S"),
+        batch=batch,
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.table import Table
+from rich import box
+from rich.table import Column, Table
 
 from clawbench.cli.console import err, out, print_json
 from clawbench.doctor import Finding, Part, Status, examine, fix
@@ -63,10 +64,13 @@ def _row(part: Part, finding: Finding) -> dict[str, object]:
 
 
 def _show(findings: list[tuple[Part, Finding]]) -> None:
-    table = Table("part", "", "found", "why it is needed", "how to get it")
+    table = Table("part", "", Column("found", overflow="fold"), "why it is needed", box=box.SIMPLE_HEAD)
     for part, finding in findings:
         mark = _MARKS[finding.status]
         if finding.status is Status.MISSING and not part.required:
             mark = "[yellow]absent[/]"
-        table.add_row(part.name, mark, finding.detail, part.why, finding.remedy)
+        table.add_row(part.name, mark, finding.detail, part.why)
     out.print(table)
+    for part, finding in findings:
+        if finding.status is not Status.OK and finding.remedy:
+            out.print(f"{part.name}: {finding.remedy}", markup=False, highlight=False, soft_wrap=True)

@@ -54,7 +54,7 @@ class RunDirectory:
                 attempt += 1
                 continue
             run = cls(path)
-            run.screenshots.mkdir(parents=True)
+            run.data.mkdir()
             run.harness.mkdir()
             return run
 
@@ -131,7 +131,9 @@ class RunDirectory:
     def present(self) -> dict[str, int]:
         """Relative name and size of every file that exists now, but the record itself and the screenshots."""
         files = (p for p in sorted(self.path.rglob("*")) if p.is_file() and p != self.record)
-        return {str(p.relative_to(self.path)): p.stat().st_size for p in files if p.parent != self.screenshots}
+        return {
+            str(p.relative_to(self.path)): p.stat().st_size for p in files if p.parent != self.screenshots
+        }
 
     def screenshot_count(self) -> int:
         return sum(1 for _ in self.screenshots.glob("*.png"))

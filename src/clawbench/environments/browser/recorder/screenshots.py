@@ -41,6 +41,7 @@ class Screenshots:
         self.taken = 0
         """How many have been copied from the screen."""
         self._screen, self._directory = screen, directory
+        directory.mkdir(exist_ok=True)
         self._latest_timestamp, self._in_this_ms = -1, 0
         self._names: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._waiting: queue.SimpleQueue[Taken | None] = queue.SimpleQueue()
