@@ -38,6 +38,10 @@ class SessionConfig(BaseModel):
     browser: Path
     """The Chromium or Chrome to run."""
     sandbox: Literal["bwrap", "none"] = "bwrap"
+    view: Literal["none", "watch", "control"] = "none"
+    """Whether the screen is shown to somebody, and whether their keys and clicks count."""
+    vnc_socket: Path | None = None
+    """Unix socket on which the session then speaks RFB."""
     width: int = 1920
     height: int = 1080
     closing_moment_s: float = 15.0

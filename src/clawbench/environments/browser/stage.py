@@ -21,6 +21,7 @@ from clawbench.environments.browser.protocol import SessionConfig
 from clawbench.environments.browser.recorder import BINDING, WORLD, Recorder
 from clawbench.environments.browser.relay import Relay, RelayRules
 from clawbench.environments.browser.screen import Screen
+from clawbench.environments.browser.screenshare import ScreenShare
 from clawbench.environments.browser.video import Video
 from clawbench.results import InterceptedRequest, RunDirectory
 from clawbench.sandbox import Guardian, Mount, open_sandbox
@@ -83,6 +84,7 @@ async def open_stage(
     await video.start()
     stack.push_async_callback(_ended_in_time, "video", video.stop)
     relay = await _relay(stack, config, run, browser)
+    await _share_screen(stack, config, scratch, guardian, display)
     cdp.on_close(watch.browser_gone)
     if cdp.closed.is_set():
         watch.browser_gone()
@@ -147,6 +149,17 @@ async def _relay(stack: AsyncExitStack, config: SessionConfig, run: RunDirectory
     stack.push_async_callback(_ended_in_time, "relay", relay.close)
     await relay.serve(config.relay_socket)
     return relay
+
+
+async def _share_screen(
+    stack: AsyncExitStack, config: SessionConfig, scratch: Path, guardian: Guardian, display: Display
+) -> None:
+    if config.view == "none" or config.vnc_socket is None:
+        return
+    sandbox = open_sandbox(config.sandbox, home=_home(scratch, "view"), guardian=guardian)
+    share = ScreenShare(sandbox, display, control=config.view == "control", output=scratch / "view.log")
+    stack.push_async_callback(_ended_in_time, "screen share", share.close)
+    await share.serve(config.vnc_socket)
 
 
 async def reopen_pages(cdp: CdpConnection) -> None:
