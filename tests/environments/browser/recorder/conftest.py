@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from clawbench.environments.browser.cdp import CdpConnection
+from clawbench.environments.browser.pipe import PipeTransport
 from clawbench.environments.browser.recorder import Recorder
 from clawbench.environments.browser.screen import Screen
 from clawbench.results import RunDirectory, read_json_lines
@@ -24,7 +25,7 @@ from clawbench.results import RunDirectory, read_json_lines
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 FLAGS = (
     *("--remote-debugging-pipe", "--no-sandbox", "--no-first-run", "--disable-background-networking"),
-    *("--disable-component-update", "--disable-sync", "--disable-popup-blocking", "--disable-quic"),
+    *("--disable-component-update", "--disable-sync", "--disable-popup-blocking", "--allow-pre-commit-input"),
     *("--window-position=0,0", "--window-size=1920,1080", "--host-resolver-rules=MAP *.example 127.0.0.1"),
 )
 
@@ -209,7 +210,7 @@ def running_chromium(display: str, profile: Path) -> Iterator[CdpConnection]:
     )
     os.close(browser_read)
     os.close(browser_write)
-    cdp = CdpConnection(our_read, our_write)
+    cdp = CdpConnection(PipeTransport(our_read, our_write))
     try:
         yield cdp
     finally:
@@ -268,7 +269,5 @@ def stage_at(tmp_path: Path) -> SetStage:
 @pytest.fixture
 def display(tmp_path: Path) -> Iterator[tuple[str, Path]]:
     """The name of a running display and the directory of its frame buffer."""
-    if shutil.which("xsetroot") is None:
-        pytest.skip("xsetroot (x11-xserver-utils) is not installed")
     with running_display(tmp_path / "fb") as running:
         yield running

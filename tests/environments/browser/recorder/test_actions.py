@@ -127,15 +127,51 @@ async def test_frames_of_other_sites_and_popups_are_recorded(stage_at: Any) -> N
 
 
 async def click_in_popup(stage: Any, opening: str) -> None:
+    await stage.click_at(100, 100, await opened_popup(stage, opening))
+
+
+async def opened_popup(stage: Any, opening: str) -> str:
+    """A session in the popup that this script opens, once it is on the screen."""
     before = {t["targetId"] for t in (await stage.cdp.send("Target.getTargets"))["targetInfos"]}
     loads = len(stage.actions("pageLoad"))
     await stage.evaluate(f"{opening}; 1")
     await stage.until(lambda: len(stage.actions("pageLoad")) > loads)
     targets = (await stage.cdp.send("Target.getTargets"))["targetInfos"]
     popup = next(t for t in targets if t["targetId"] not in before and t["type"] == "page")
-    session = await stage.session_of(popup["targetId"])
+    session: str = await stage.session_of(popup["targetId"])
     await stage.shown(session)
-    await stage.click_at(100, 100, session)
+    return session
+
+
+async def test_nothing_is_missed_at_full_speed_wherever_it_happens(stage_at: Any) -> None:
+    async with stage_at(intercept=True) as stage:
+        whole = "<button id={} style='position:fixed;inset:0'>x</button>"
+        stage.site.pages |= {"/far": whole.format("far"), "/popup": whole.format("popup")}
+        stage.site.pages["/"] = (
+            "<button id=near style='height:60px'>near</button><div id=host></div>"
+            f"<iframe src='{stage.site.url('/far', 'b.example')}'></iframe><script>"
+            "root = host.attachShadow({mode: 'closed'});"
+            "root.innerHTML = '<input type=checkbox id=box style=\"width:60px;height:60px\">'</script>"
+        )
+        await stage.open("/")
+        places = (
+            "document.querySelector('#near')",
+            "root.querySelector('#box')",
+            "document.querySelector('iframe')",
+        )
+        centres = [await stage.centre(place) for place in places]
+        for number in range(150):
+            await stage.click_at(*centres[number % 3])
+        session = await opened_popup(stage, "window.open('/popup')")
+        for _ in range(50):
+            await stage.click_at(200, 200, session)
+        await stage.until(lambda: len(stage.actions("click")) == 200)
+        await stage.recorder.close()
+        actions = stage.actions()
+    clicks = [a["target"]["id"] for a in actions if a["type"] == "click"]
+    assert clicks == ["near", "box", "far"] * 50 + ["popup"] * 50
+    assert sum(a["type"] == "change" for a in actions) == 50
+    assert {path.name for path in stage.run.screenshots.iterdir()} == {a["screenshot"] for a in actions}
 
 
 async def test_a_document_written_anew_is_still_recorded(stage_at: Any) -> None:
@@ -201,6 +237,23 @@ async def test_a_closed_shadow_root_met_for_the_first_time_is_looked_into(stage_
         await stage.click_at(*await stage.centre("root.querySelector('#deep')"))
         await stage.until(lambda: stage.actions("click"))
         assert stage.actions("click")[0]["target"]["id"] == "deep"
+
+
+async def test_an_element_that_becomes_a_host_later_is_looked_into_again(stage_at: Any) -> None:
+    async with stage_at() as stage:
+        stage.site.pages["/"] = (
+            "<late-card id=host style='display:block;width:300px;height:100px'></late-card>"
+        )
+        await stage.open("/")
+        await stage.click("#host")
+        await stage.evaluate(
+            "customElements.define('late-card', class extends HTMLElement { connectedCallback() {"
+            " window.root = this.attachShadow({mode: 'closed'});"
+            " root.innerHTML = '<button id=deep>deep</button>'; } })"
+        )
+        await stage.click_at(*await stage.centre("root.querySelector('#deep')"))
+        await stage.until(lambda: len(stage.actions("click")) == 2)
+        assert [a["target"]["id"] for a in stage.actions("click")] == ["host", "deep"]
 
 
 async def test_a_dialog_that_stops_the_page_does_not_stop_the_record(stage_at: Any) -> None:

@@ -6,7 +6,6 @@ import asyncio
 import io
 import os
 import random
-import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +19,7 @@ from clawbench.environments.browser.png import BAND_ROWS, PngEncoder, band_start
 from clawbench.environments.browser.recorder.screenshots import MOST_WAITING_IN_MEMORY, Screenshots
 from clawbench.environments.browser.screen import Screen
 from clawbench.errors import EnvironmentFailedError
+from tests.environments.browser.recorder.paint import paint
 
 SIZE = (400, 95)
 
@@ -58,10 +58,6 @@ def test_the_extent_of_a_change_is_found() -> None:
     assert changed_width(before, after, stride, range(7, 10)) == 3
     assert changed_width(before, after, stride, range(7, 8)) == 1
     assert changed_width(before, after, stride, range(8, 9)) == 0
-
-
-def paint(display: str, colour: str) -> None:
-    subprocess.run(["xsetroot", "-display", display, "-solid", colour], check=True)
 
 
 @pytest.fixture

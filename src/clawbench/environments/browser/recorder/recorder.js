@@ -110,12 +110,12 @@
   const closedRoots = new WeakMap(); // host -> its closed root, which only the debugger can hand us
   const watched = new Set();
   const probing = new WeakSet();
-  const probed = new WeakSet();
+  const probed = new WeakMap(); // element without a closed root -> when that was found
   let pressed = {}; // where the pointer last went down: target, clientX, clientY
   const held = new Map(); // id -> what waits for the debugger's word on a possible host
 
   const canBeHost = (element) =>
-    !probed.has(element) &&
+    !(performance.now() - probed.get(element) < limits.probeAgainMs) &&
     !closedRoots.has(element) &&
     !shadowRootOf(element) &&
     (localNameOf(element).includes("-") || HOSTS.has(localNameOf(element)));
@@ -133,7 +133,8 @@
     probing.add(element);
     // Keys go to what was pressed last, whatever has the focus by the time the root is known.
     const byPointer = event && isByPointer(event) ? event : pressed.target === element ? pressed : null;
-    held.set(id, { element, event, x: byPointer?.clientX, y: byPointer?.clientY });
+    const final = element.matches(":defined"); // else its class may still attach a root
+    held.set(id, { element, final, event, x: byPointer?.clientX, y: byPointer?.clientY });
     return id;
   };
 
@@ -145,7 +146,7 @@
     const waiting = held.get(id);
     held.delete(id);
     probing.delete(waiting.element);
-    probed.add(waiting.element);
+    if (waiting.final) probed.set(waiting.element, performance.now());
     return waiting;
   };
 
@@ -278,9 +279,10 @@
   const onWindow = {
     ...Object.fromEntries(Object.keys(details).map((type) => [type, record])),
     scroll: recordScroll,
-    DOMContentLoaded: () => examineAdded(),
+    // Scripts may have made hosts of elements that were examined when they were parsed.
+    DOMContentLoaded: () => examineAll(),
     load: () => {
-      examineAdded();
+      examineAll();
       setTimeout(announce);
     },
     pageshow: (event) => {
@@ -328,13 +330,18 @@
     const nodes = added;
     added = [];
     for (const node of nodes) {
-      if (!node.isConnected) continue;
+      if (!node?.isConnected) continue;
       for (const element of [node, ...node.querySelectorAll("*")]) {
         if (!(element instanceof Element)) continue;
         if (shadowRootOf(element)) watch(shadowRootOf(element));
         else if (isLikelyHost(element)) probe(element);
       }
     }
+  };
+
+  const examineAll = () => {
+    added = [documentElementOf(document)];
+    examineAdded();
   };
 
   const observer = new MutationObserver((changes) => {

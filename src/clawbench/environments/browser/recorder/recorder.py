@@ -32,7 +32,7 @@ WORLD = "clawbench-recorder"
 BINDING = "clawbenchRecorderReport"
 """The function, in that world only, through which the script reports."""
 PROBE = "probe"
-LIMITS = {"text": TEXT_LENGTH, "value": VALUE_LENGTH, "scrollMs": 100, "examineMs": 30}
+LIMITS = {"text": TEXT_LENGTH, "value": VALUE_LENGTH, "scrollMs": 100, "examineMs": 30, "probeAgainMs": 1000}
 LARGEST_POST_IN_EVENTS = 64 * 1024
 """Larger bodies come once only, with the paused request."""
 HOLD_AT_MOST_S = 0.3
