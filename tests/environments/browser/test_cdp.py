@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from clawbench.environments.browser.cdp import CdpConnection, CdpError
+from clawbench.environments.browser.pipe import PipeTransport
 
 pytestmark = pytest.mark.anyio
 
@@ -60,7 +61,7 @@ async def test_results_and_refusals_reach_the_caller() -> None:
             else {"id": m["id"], "error": {"code": -32601, "message": "no such method"}}
         ]
     )
-    cdp = CdpConnection(peer.client_read, peer.client_write)
+    cdp = CdpConnection(PipeTransport(peer.client_read, peer.client_write))
     assert await cdp.send("Echo.it", {"a": 1}, session="S") == {"echo": {"a": 1}, "session": "S"}
     with pytest.raises(CdpError, match=r"Nope\.it: no such method") as caught:
         await cdp.send("Nope.it", {})
@@ -79,7 +80,7 @@ async def test_events_keep_their_order_around_replies() -> None:
             {"method": "A.one", "params": {"n": 3}},
         ]
     )
-    cdp = CdpConnection(peer.client_read, peer.client_write)
+    cdp = CdpConnection(PipeTransport(peer.client_read, peer.client_write))
     seen: list[Any] = []
     cdp.on("A.one", lambda params, session: seen.append((params["n"], session)))
     remove = cdp.on("B.two", lambda params, session: seen.append((params["n"], session)))
@@ -99,7 +100,7 @@ async def test_a_handler_that_raises_does_not_stop_the_others() -> None:
     asyncio.get_running_loop().set_exception_handler(lambda _loop, context: reported.append(context))
     peer = Counterpart()
     thread = peer.serve(lambda m: [{"method": "A.one"}, {"id": m["id"], "result": {}}])
-    cdp = CdpConnection(peer.client_read, peer.client_write)
+    cdp = CdpConnection(PipeTransport(peer.client_read, peer.client_write))
     seen: list[Any] = []
     cdp.on("A.one", lambda params, session: 1 / 0)
     cdp.on("A.one", lambda params, session: seen.append(params))
@@ -114,7 +115,7 @@ async def test_fifty_megabytes_each_way_take_linear_time() -> None:
     peer = Counterpart()
     body = "x" * 50_000_000
     thread = peer.serve(lambda m: [{"id": m["id"], "result": {"body": m["params"]["body"]}}])
-    cdp = CdpConnection(peer.client_read, peer.client_write)
+    cdp = CdpConnection(PipeTransport(peer.client_read, peer.client_write))
     started = time.monotonic()
     result = await cdp.send("Big.one", {"body": body})
     assert result["body"] == body
@@ -125,7 +126,7 @@ async def test_fifty_megabytes_each_way_take_linear_time() -> None:
 
 async def test_the_end_of_the_pipe_fails_what_waits_and_is_told_at_once() -> None:
     peer = Counterpart()
-    cdp = CdpConnection(peer.client_read, peer.client_write)
+    cdp = CdpConnection(PipeTransport(peer.client_read, peer.client_write))
     order: list[str] = []
     cdp.on_close(lambda: order.append("closed"))
     waiting = cdp.call("Never.answered")
@@ -141,7 +142,7 @@ async def test_the_end_of_the_pipe_fails_what_waits_and_is_told_at_once() -> Non
 
 async def test_silence_is_an_error_after_the_timeout() -> None:
     peer = Counterpart()
-    cdp = CdpConnection(peer.client_read, peer.client_write)
+    cdp = CdpConnection(PipeTransport(peer.client_read, peer.client_write))
     with pytest.raises(CdpError, match=r"no answer within 0\.05 s"):
         await cdp.send("Slow.one", timeout=0.05)
     cdp.close()

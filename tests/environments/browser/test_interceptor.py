@@ -12,6 +12,7 @@ import pytest
 
 from clawbench.environments.browser.cdp import CdpConnection
 from clawbench.environments.browser.gate.interceptor import Interceptor
+from clawbench.environments.browser.pipe import PipeTransport
 from clawbench.results import RunDirectory
 from clawbench.tasks import EvalSchema
 
@@ -72,7 +73,7 @@ def decided(messages: list[dict[str, Any]]) -> list[tuple[str, str]]:
 async def intercepting(
     browser: Browser, run: RunDirectory, watcher: Watcher, schema: dict[str, Any] | None = None
 ) -> CdpConnection:
-    cdp = CdpConnection(browser.client_read, browser.client_write)
+    cdp = CdpConnection(PipeTransport(browser.client_read, browser.client_write))
     interceptor = Interceptor(
         cdp,
         EvalSchema.model_validate({"url_pattern": "/order", "method": "POST", **(schema or {})}),

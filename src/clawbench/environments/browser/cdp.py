@@ -1,22 +1,16 @@
-"""One connection to the browser over its debugging pipe: NUL-terminated JSON, events in order, no port."""
+"""One connection to the browser: commands, replies, and events in order, over whatever carries messages."""
 
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import json
-import os
-from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
-from typing import Any
+from typing import Any, Protocol
 
 Message = dict[str, Any]
 EventHandler = Callable[[dict[str, Any], str | None], None]
 """Called with the event's params and the session it came from, in the order the browser sent them."""
 
-READ_SIZE = 1 << 20
-SET_PIPE_SIZE = fcntl.F_SETPIPE_SZ
 DEFAULT_TIMEOUT_S = 30.0
 
 
@@ -28,31 +22,39 @@ class CdpError(Exception):
         super().__init__(f"{method}: {message}")
 
 
+class Transport(Protocol):
+    """Carries whole messages to and from a browser: its debugging pipe, or a WebSocket."""
+
+    def start(self, on_message: Callable[[bytes], None], on_end: Callable[[], None]) -> None:
+        """Hand over each message as it comes, and the end once, unless `close` came first."""
+        ...
+
+    def write(self, message: bytes) -> None:
+        """Send now, in the order of calls; never waits."""
+        ...
+
+    def close(self) -> None: ...
+
+
 class CdpConnection:
-    """Commands, replies and events of one browser; owns the two descriptors it is given.
+    """Commands, replies and events of one browser; owns the transport it is given.
 
     Handlers run synchronously while the message is read, so that no later message overtakes them; they
     must not block. A handler that raises is reported to the event loop's exception handler.
     """
 
-    def __init__(self, read_fd: int, write_fd: int) -> None:
+    def __init__(self, transport: Transport) -> None:
         self.closed = asyncio.Event()
-        """Set once the pipe has ended, whoever ended it."""
+        """Set once the connection has ended, whoever ended it."""
         self._loop = asyncio.get_running_loop()
-        self._read_fd, self._write_fd = read_fd, write_fd
-        self._incoming: list[bytes] = []
-        self._outgoing: deque[memoryview] = deque()
+        self._transport = transport
         self._replies: dict[int, Callable[[Message], None]] = {}
         self._handlers: dict[str, list[EventHandler]] = {}
         self._observers: list[Callable[[Message], None]] = []
         self._claims: dict[str, Callable[[Message], None]] = {}
         self._close_callbacks: list[Callable[[], None]] = []
         self._next_id = 0
-        for fd in (read_fd, write_fd):
-            os.set_blocking(fd, False)
-            with suppress(OSError):
-                fcntl.fcntl(fd, SET_PIPE_SIZE, READ_SIZE)
-        self._loop.add_reader(read_fd, self._on_readable)
+        transport.start(self._dispatch, self.close)
 
     # -- sending ---------------------------------------------------------------------------------
 
@@ -111,7 +113,7 @@ class CdpConnection:
             message["sessionId"] = session
         if on_reply is not None:
             self._replies[self._next_id] = on_reply
-        self._write(json.dumps(message, separators=(",", ":")).encode() + b"\0")
+        self._transport.write(json.dumps(message, separators=(",", ":")).encode())
 
     # -- receiving -------------------------------------------------------------------------------
 
@@ -135,47 +137,20 @@ class CdpConnection:
         self._claims.pop(session, None)
 
     def on_close(self, callback: Callable[[], None]) -> None:
-        """Call `callback` at the very moment the pipe is seen to have ended."""
+        """Call `callback` at the very moment the connection is seen to have ended."""
         self._close_callbacks.append(callback)
 
     def close(self) -> None:
-        """End the connection; Chromium exits when its pipe closes."""
+        """End the connection; a Chromium on a pipe exits with it."""
         if self.closed.is_set():
             return
         self.closed.set()
-        self._loop.remove_reader(self._read_fd)
-        self._loop.remove_writer(self._write_fd)
-        os.close(self._read_fd)
-        os.close(self._write_fd)
-        self._outgoing.clear()
+        self._transport.close()
         for callback in self._close_callbacks:
             self._guarded(callback)
         replies, self._replies = self._replies, {}
         for on_reply in replies.values():
             self._guarded(on_reply, _ended())
-
-    # -- the pipe --------------------------------------------------------------------------------
-
-    def _on_readable(self) -> None:
-        try:
-            data = os.read(self._read_fd, READ_SIZE)
-        except BlockingIOError:
-            return
-        except OSError:
-            data = b""
-        if not data:
-            self.close()
-            return
-        *finished, rest = data.split(b"\0")
-        for part in finished:
-            message = b"".join((*self._incoming, part))
-            self._incoming.clear()
-            if message:
-                self._dispatch(message)
-            if self.closed.is_set():
-                return
-        if rest:
-            self._incoming.append(rest)
 
     def _dispatch(self, raw: bytes) -> None:
         message: Message = json.loads(raw)
@@ -184,6 +159,10 @@ class CdpConnection:
             if waiting is not None:
                 self._guarded(waiting, message)
             return
+        self.deliver(message)
+
+    def deliver(self, message: Message) -> None:
+        """Hand an event to the owner of its session, else to its handlers and to every observer."""
         params, session = message.get("params", {}), message.get("sessionId")
         if session is not None and (owner := self._claims.get(session)) is not None:
             self._guarded(owner, message)
@@ -200,27 +179,6 @@ class CdpConnection:
             self._loop.call_exception_handler(
                 {"message": f"CDP callback {callback!r} failed", "exception": error}
             )
-
-    def _write(self, data: bytes) -> None:
-        idle = not self._outgoing
-        self._outgoing.append(memoryview(data))
-        if idle:
-            self._on_writable()
-            if self._outgoing:
-                self._loop.add_writer(self._write_fd, self._on_writable)
-
-    def _on_writable(self) -> None:
-        try:
-            while self._outgoing:
-                written = os.write(self._write_fd, self._outgoing[0])
-                rest = self._outgoing.popleft()[written:]
-                if rest:
-                    self._outgoing.appendleft(rest)
-        except BlockingIOError:
-            return
-        except OSError:
-            self._loop.call_soon(self.close)
-        self._loop.remove_writer(self._write_fd)
 
 
 def _ended() -> Message:

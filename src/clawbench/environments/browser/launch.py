@@ -12,6 +12,7 @@ from pathlib import Path
 from clawbench.environments.browser.cdp import CdpConnection, CdpError
 from clawbench.environments.browser.display import SOCKETS, Display, tail
 from clawbench.environments.browser.flags import DOWNLOADS, PROFILE, UNSANDBOXED, flags, preferences
+from clawbench.environments.browser.pipe import PipeTransport
 from clawbench.errors import EnvironmentFailedError
 from clawbench.sandbox import Command, Limits, Mount, Process, Sandbox
 
@@ -99,7 +100,7 @@ async def _attempt(
     finally:
         os.close(to_browser)
         os.close(from_browser)
-    cdp = CdpConnection(our_read, our_write)
+    cdp = CdpConnection(PipeTransport(our_read, our_write))
     try:
         version = await cdp.send("Browser.getVersion", timeout=START_TIMEOUT_S)
     except CdpError:
