@@ -73,17 +73,25 @@ class Interceptor:
         return True
 
     def _save(self, request: dict[str, Any], params: dict[str, Any], body: Body, decision: Decision) -> None:
-        matched = InterceptedRequest(
-            url=request["url"],
-            method=request["method"],
-            params=params,
-            body=body.value,
-            headers=request.get("headers", {}),
-            timestamp=time.time(),
-        )
-        record = Intercepted(request=matched).model_dump(mode="json")
-        if decision is Decision.UNDECIDABLE:
-            record["undecidable"] = "URL and method match; the body that decides could not be read completely"
+        matched, record = interception(request, params, body, decision)
         write_json(self._run.interception, record)
         self.matched = matched
         self._on_match(matched)
+
+
+def interception(
+    request: dict[str, Any], params: dict[str, Any], body: Body, decision: Decision
+) -> tuple[InterceptedRequest, dict[str, Any]]:
+    """The final request, and interception.json about it."""
+    matched = InterceptedRequest(
+        url=request["url"],
+        method=request["method"],
+        params=params,
+        body=body.value,
+        headers=request.get("headers", {}),
+        timestamp=time.time(),
+    )
+    record = Intercepted(request=matched).model_dump(mode="json")
+    if decision is Decision.UNDECIDABLE:
+        record["undecidable"] = "URL and method match; the body that decides could not be read completely"
+    return matched, record

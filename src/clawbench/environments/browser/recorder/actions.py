@@ -12,7 +12,10 @@ MASK = "••••"
 """Stands for any value or key of a password field, whatever its length."""
 LARGEST_CLOCK_ERROR_MS = 2000
 
-COPIED = ("url", "target", "x", "y", "key", "value", "checked", "title", "scrollX", "scrollY", "trusted")
+COPIED = (
+    *("url", "target", "x", "y", "key", "value", "checked", "title", "scrollX", "scrollY", "trusted"),
+    "source",  # where the recorder itself is not: an outside tool
+)
 
 
 def action_line(

@@ -108,6 +108,20 @@ class Recorder:
         if not self._closed:
             self._requests.paused(params)
 
+    def add_action(self, seen: dict[str, Any]) -> str:
+        """An action that an outside tool saw, in its place in the order; returns its screenshot's name."""
+        pending = self._put_in_order(seen, seen.get("frame"), held=False)
+        self._write_ready()
+        return pending.screenshot
+
+    def add_screenshot(self, taken_at_ms: float, png: bytes) -> str:
+        """A picture that an outside tool took; returns its name."""
+        return self._screenshots.add(self._timeline.place(taken_at_ms, time.time() * 1000), png)
+
+    @property
+    def closed(self) -> bool:
+        return self._closed
+
     async def close(self) -> None:
         """Take in no more; return when all lines and screenshots are on disk."""
         if self._closed:
@@ -155,13 +169,16 @@ class Recorder:
         if seen["type"] == PROBE:
             self._look(None, session, context, held)
             return
-        timestamp = self._timeline.place(seen["time"], time.time() * 1000)
-        screenshot = self._screenshots.take(timestamp)
-        pending = Pending(seen, timestamp, self._frames.get((session, context)), screenshot, held is not None)
-        self._order.append(pending)
+        pending = self._put_in_order(seen, self._frames.get((session, context)), held is not None)
         if held is not None:
             self._look(pending, session, context, held)
         self._write_ready()
+
+    def _put_in_order(self, seen: dict[str, Any], frame: str | None, held: bool) -> Pending:
+        timestamp = self._timeline.place(seen["time"], time.time() * 1000)
+        pending = Pending(seen, timestamp, frame, self._screenshots.take(timestamp), held)
+        self._order.append(pending)
+        return pending
 
     def _look(self, pending: Pending | None, session: str | None, context: int, held: float) -> None:
         task = self._loop.create_task(self._find_target(pending, session, context, held))

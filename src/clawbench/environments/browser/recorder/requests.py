@@ -66,7 +66,7 @@ class RequestLog:
             return
         if new:
             kind = params.get("resourceType", "Other")
-            hop.entry = _entry(key, request, kind, params.get("frameId"), time.time())
+            hop.entry = request_line(key, request, kind, params.get("frameId"), time.time())
             if kind == AMBIGUOUS_TYPE and "networkId" in params:
                 hop.request = request
                 hop.waiting = self._loop.call_later(TYPE_WITHIN_S, self._write_waiting, hop)
@@ -87,7 +87,7 @@ class RequestLog:
                 self._write_with_body(hop, hop.request)
             return
         kind, sent_at = params.get("type", "Other"), params.get("wallTime") or time.time()
-        hop.entry = _entry(params["requestId"], request, kind, params.get("frameId"), sent_at)
+        hop.entry = request_line(params["requestId"], request, kind, params.get("frameId"), sent_at)
         if _has_whole_body(request):
             self._write_with_body(hop, request)
         else:
@@ -105,7 +105,9 @@ class RequestLog:
             return
         request = {"url": url, "method": "GET", "headers": params["request"].get("headers", {})}
         self._write(
-            _entry(params["requestId"], request, "WebSocket", None, params.get("wallTime") or time.time())
+            request_line(
+                params["requestId"], request, "WebSocket", None, params.get("wallTime") or time.time()
+            )
         )
 
     async def close(self) -> None:
@@ -173,9 +175,10 @@ class RequestLog:
         self._on_line()
 
 
-def _entry(
+def request_line(
     request_id: str, request: dict[str, Any], resource_type: str, frame: str | None, timestamp: float
 ) -> dict[str, Any]:
+    """A line of requests.jsonl, still without its body."""
     return {
         "timestamp": timestamp,
         "url": request["url"],

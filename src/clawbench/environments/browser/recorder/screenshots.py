@@ -33,6 +33,18 @@ class Taken:
     """Bytes in memory."""
 
 
+class Names:
+    """Names of screenshots: the timestamp in ms, with a number from the second one in that ms on."""
+
+    def __init__(self) -> None:
+        self._latest_timestamp, self._in_this_ms = -1, 0
+
+    def next(self, timestamp: int) -> str:
+        same = timestamp == self._latest_timestamp
+        self._latest_timestamp, self._in_this_ms = timestamp, self._in_this_ms + 1 if same else 1
+        return f"{timestamp}.png" if self._in_this_ms == 1 else f"{timestamp}-{self._in_this_ms}.png"
+
+
 class Screenshots:
     """One thread copies what changed on the screen when told to, a second makes the files."""
 
@@ -42,7 +54,7 @@ class Screenshots:
         """How many have been copied from the screen."""
         self._screen, self._directory = screen, directory
         directory.mkdir(exist_ok=True)
-        self._latest_timestamp, self._in_this_ms = -1, 0
+        self._naming = Names()
         self._names: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._waiting: queue.SimpleQueue[Taken | None] = queue.SimpleQueue()
         self._put_bytes = self._got_bytes = 0
@@ -55,10 +67,14 @@ class Screenshots:
 
     def take(self, timestamp: int) -> str:
         """Keep what the screen shows now; returns the name of the file that will hold it."""
-        same = timestamp == self._latest_timestamp
-        self._latest_timestamp, self._in_this_ms = timestamp, self._in_this_ms + 1 if same else 1
-        name = f"{timestamp}.png" if self._in_this_ms == 1 else f"{timestamp}-{self._in_this_ms}.png"
+        name = self._naming.next(timestamp)
         self._names.put(name)
+        return name
+
+    def add(self, timestamp: int, png: bytes) -> str:
+        """Keep a picture that somebody else took; returns its file's name."""
+        name = self._naming.next(timestamp)
+        write_picture(self._directory / name, png)
         return name
 
     async def close(self) -> None:
@@ -120,10 +136,10 @@ class Screenshots:
                 bands = taken.bands if isinstance(taken.bands, dict) else _read_back(taken.bands)
                 if bands or latest is None:
                     packed, latest = encoder.encode(bands), None
-                    _write(path, packed)
+                    write_picture(path, packed)
                     latest = path
                 else:
-                    _duplicate(latest, path)
+                    duplicate(latest, path)
             except OSError as error:
                 self._report(f"{self._directory}: {error.strerror}")
             self._got_bytes += taken.size
@@ -143,7 +159,7 @@ def _read_back(path: Path) -> dict[int, bytes]:
     return bands
 
 
-def _write(path: Path, data: bytes) -> None:
+def write_picture(path: Path, data: bytes) -> None:
     unfinished = path.with_name(f".{path.name}")
     try:
         unfinished.write_bytes(data)
@@ -152,7 +168,7 @@ def _write(path: Path, data: bytes) -> None:
         unfinished.unlink(missing_ok=True)
 
 
-def _duplicate(existing: Path, path: Path) -> None:
+def duplicate(existing: Path, path: Path) -> None:
     with suppress(OSError):
         os.link(existing, path)
         return
