@@ -9,11 +9,12 @@ COLOURS = {"red": 0xFF0000, "lime": 0x00FF00, "blue": 0x0000FF, "white": 0xFFFFF
 
 
 def paint(display: str, colour: str) -> None:
-    """Return when the server has drawn the colour."""
+    """Return when the server has drawn the colour, a name of COLOURS or `#rrggbb`."""
+    pixel = COLOURS[colour] if colour in COLOURS else int(colour.removeprefix("#"), 16)
     with socket.socket(socket.AF_UNIX) as server:
         server.connect(f"/tmp/.X11-unix/X{display.removeprefix(':')}")
         root = first_root(server)
-        background = struct.pack("<BBHIII", 2, 0, 4, root, 1 << 1, COLOURS[colour])
+        background = struct.pack("<BBHIII", 2, 0, 4, root, 1 << 1, pixel)
         clear = struct.pack("<BBHIhhHH", 61, 0, 4, root, 0, 0, 0, 0)
         ask_back = struct.pack("<BBH", 43, 0, 1)
         server.sendall(background + clear + ask_back)
