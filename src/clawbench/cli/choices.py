@@ -27,8 +27,14 @@ def find_models(file: Path | None) -> dict[str, Model]:
     )
 
 
-def choose_model(name: str, file: Path | None, task: Task) -> Model:
+def choose_model(name: str | None, file: Path | None, task: Task) -> Model:
     """The model a user names: an entry of the models file, or `scripted:POLICY`."""
+    if name is None:
+        raise InputError(
+            "is missing",
+            field="--model",
+            remedy="Name a model, or give --human to drive the browser yourself",
+        )
     if name.startswith(SCRIPTED):
         return scripted_choice(name.removeprefix(SCRIPTED), task)
     known = find_models(file)

@@ -27,6 +27,7 @@ async def perform_runs(specs: Sequence[RunSpec]) -> list[tuple[RunDirectory, Run
                     break
                 if not err.is_terminal:
                     progress.changed = _plain_reporter(progress)
+                progress.tell = _say
                 progress.restart()
                 done.append(await run_task(host, spec, progress))
                 live.refresh()
@@ -43,6 +44,10 @@ def _cancel(host: Host) -> None:
     if not host.cancelled.is_set():
         err.print("Ending the run; what was recorded is kept.")
     host.cancelled.set()
+
+
+def _say(text: str) -> None:
+    err.print(text, highlight=False, markup=False, soft_wrap=True)
 
 
 class _Lines:

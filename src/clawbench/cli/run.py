@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import shutil
 from datetime import datetime
 from pathlib import Path
@@ -15,9 +16,11 @@ from clawbench.cli.choices import MODELS_HELP, choose_model
 from clawbench.cli.console import err, print_json
 from clawbench.cli.live import perform_runs
 from clawbench.cli.tables import run_row, show_runs
+from clawbench.cli.viewing import refuse_with_human, view_settings
 from clawbench.errors import InputError
 from clawbench.gateway import Budget
 from clawbench.harnesses import get_harness
+from clawbench.harnesses.human import HumanHarness, human_model
 from clawbench.results import StopReason
 from clawbench.runner import IDLE_S, RunSpec
 from clawbench.sandbox import Limits
@@ -29,9 +32,18 @@ CANCELLED_EXIT = 130
 def run(
     task: Annotated[str, typer.Argument(help="A task directory, `suite/id`, or an id.")],
     model: Annotated[
-        str, typer.Option(help="A name from the models file, or `scripted:POLICY` for a scripted stand-in.")
-    ],
-    harness: Annotated[str, typer.Option(help="The agent program (`clawbench harness list`).")] = "reference",
+        str | None,
+        typer.Option(help="A name from the models file, or `scripted:POLICY` for a scripted stand-in."),
+    ] = None,
+    harness: Annotated[
+        str | None,
+        typer.Option(help="The agent program (`clawbench harness list`) [default: reference]."),
+    ] = None,
+    human: Annotated[bool, typer.Option("--human", help="No agent: drive the browser yourself.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Show the screen live, view only.")] = False,
+    listen: Annotated[
+        str | None, typer.Option(help="Address of the live view [default: 127.0.0.1:6080].")
+    ] = None,
     models: Annotated[Path | None, typer.Option(help=MODELS_HELP)] = None,
     output: Annotated[Path, typer.Option(help="Where run directories go.")] = Path("runs"),
     batch: Annotated[str | None, typer.Option(help="Name that groups runs [default: date and time].")] = None,
@@ -56,19 +68,23 @@ def run(
     Exit code 0: the run came to its end and was scored, pass or fail. 1: it broke (see `error` in run.json).
     2: something given cannot be used; nothing was started. 130: cancelled.
     """
+    view = view_settings(human=human, watch=watch, listen=listen)
+    if human:
+        refuse_with_human({"--model": model, "--harness": harness, "--max-turns": max_turns})
     found = find_task(task)
     spec = RunSpec(
         task=found,
-        model=choose_model(model, models, found),
-        harness=get_harness(harness),
+        model=human_model() if human else choose_model(model, models, found),
+        harness=HumanHarness() if human else get_harness(harness or "reference"),
         output=output,
         batch=batch or datetime.now().strftime("%Y%m%d-%H%M%S"),
         sandbox=sandbox,
         budget=Budget(cost_usd=max_cost, tokens=max_tokens, calls=max_calls),
         limits=Limits(memory_mb=memory),
         time_limit_s=None if time_limit is None else time_limit * 60,
-        idle_s=idle,
+        idle_s=math.inf if human else idle,
         max_turns=max_turns,
+        view=view,
     )
     check_machine([spec])
     ((run_dir, record),) = asyncio.run(perform_runs([spec]))
@@ -95,7 +111,11 @@ def check_machine(specs: list[RunSpec]) -> None:
                 "sandbox `none`: the agent runs as you, with your files and network. Nothing is isolated.",
                 style="yellow",
             )
-        doctor.require(spec.task.kind, *(["bwrap"] if spec.sandbox == "bwrap" else []))
+        doctor.require(
+            spec.task.kind,
+            *(["bwrap"] if spec.sandbox == "bwrap" else []),
+            *(["human"] if spec.view is not None else []),
+        )
         _check_output(spec.output)
 
 

@@ -10,6 +10,7 @@ from rich import box
 from rich.table import Column, Table
 
 from clawbench.cli.console import out
+from clawbench.harnesses.human import HUMAN
 from clawbench.results import RunDirectory, RunRecord
 
 MOST_FAILURES = 5
@@ -32,6 +33,12 @@ class RunRow:
         if verdict.value in ("unjudged", "error", "timeout"):
             short = verdict.value
         return short if short == verdict.value else f"{short} ({verdict.value})"
+
+    @property
+    def cost(self) -> str:
+        """What the model calls cost; nothing was asked where a person drove."""
+        record = self.record
+        return "none" if record.harness.name == HUMAN else money(record.cost_usd, record.scripted)
 
     @property
     def model(self) -> str:
@@ -65,7 +72,7 @@ def show_runs(rows: Sequence[RunRow]) -> None:
             f"{record.duration_s or 0:.1f} s",
             str(measured.turns),
             f"{measured.usage.total:,}",
-            money(record.cost_usd, record.scripted),
+            row.cost,
         )
     out.print(table)
     if any(row.record.scripted for row in rows):

@@ -5,5 +5,17 @@ from clawbench.doctor.examination import examine, require
 from clawbench.doctor.part import Finding, Part, Status
 from clawbench.doctor.parts import PARTS, PURPOSES
 from clawbench.doctor.repair import fix
+from clawbench.doctor.viewing import find_novnc
 
-__all__ = ["PARTS", "PURPOSES", "Finding", "Part", "Status", "examine", "find_browser", "fix", "require"]
+__all__ = [
+    "PARTS",
+    "PURPOSES",
+    "Finding",
+    "Part",
+    "Status",
+    "examine",
+    "find_browser",
+    "find_novnc",
+    "fix",
+    "require",
+]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from clawbench.doctor import browser, capacity, isolation, media
+from clawbench.doctor import browser, capacity, isolation, media, viewing
 from clawbench.doctor.part import Part
 
-PURPOSES = frozenset({"web", "coding", "bwrap", "containers"})
-"""What a part can be needed for: the kinds of task and the kinds of sandbox."""
+PURPOSES = frozenset({"web", "coding", "bwrap", "containers", "human"})
+"""What a part can be needed for: the kinds of task, the kinds of sandbox, live views (`human`)."""
 
 _WEB = frozenset({"web"})
 _BWRAP = frozenset({"web", "bwrap"})  # the browser is shut in by it whatever the harness runs in
+_HUMAN = frozenset({"human"})
 _CONTAINERS = frozenset({"containers"})
 
 PARTS: tuple[Part, ...] = (
@@ -61,6 +62,22 @@ PARTS: tuple[Part, ...] = (
     ),
     Part("disk", "a web run writes some tens of MB", (), PURPOSES, False, capacity.check_disk),
     Part("memory", "browser and harness need about 1 GB per run", (), PURPOSES, False, capacity.check_memory),
+    Part(
+        "x11vnc",
+        "only for --human and --watch: shares the browser's screen",
+        viewing.X11VNC_PACKAGES,
+        _HUMAN,
+        False,
+        viewing.check_x11vnc,
+    ),
+    Part(
+        "noVNC",
+        "only for --human and --watch: shows that screen in your browser",
+        viewing.NOVNC_PACKAGES,
+        _HUMAN,
+        False,
+        viewing.check_novnc,
+    ),
     Part(
         "container engine",
         "only for container sandboxes and SWE-bench's own images",

@@ -20,6 +20,8 @@ class Progress:
     metered: Metered = field(default_factory=Metered)
     started: float = field(default_factory=time.monotonic)
     changed: Callable[[], None] = lambda: None
+    tell: Callable[[str], None] = lambda _text: None
+    """Says something to the user at once."""
 
     @property
     def elapsed(self) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from clawbench.environments.browser.vnc import ViewSettings
 from clawbench.errors import InputError
 from clawbench.gateway import Budget
 from clawbench.harnesses import Harness
@@ -31,6 +32,8 @@ class RunSpec:
     """Overrides the task's own limit."""
     idle_s: float = IDLE_S
     max_turns: int | None = None
+    view: ViewSettings | None = None
+    """Web tasks: show the screen to somebody, or let them drive."""
 
     def __post_init__(self) -> None:
         if self.task.kind not in self.harness.kinds:
@@ -38,6 +41,13 @@ class RunSpec:
                 f"harness {self.harness.name!r} does not do {self.task.kind} tasks",
                 field="--harness",
                 remedy="`clawbench harness list` shows what each can do",
+            )
+
+        if self.view is not None and self.task.kind != "web":
+            raise InputError(
+                f"a {self.task.kind} task has no screen",
+                field="--watch",
+                remedy="Only web tasks can be watched",
             )
 
     @property

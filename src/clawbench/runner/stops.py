@@ -53,7 +53,17 @@ def event(flag: asyncio.Event, stop: Stop) -> Condition:
     return wait
 
 
-async def first_of(conditions: Iterable[Condition], work: asyncio.Task[Any]) -> Stop | None:
+def human_left(gone: Callable[[float], Awaitable[None]], grace_s: float) -> Condition:
+    """The person who drives the browser has closed it, and has not come back in time."""
+
+    async def wait() -> Stop:
+        await gone(grace_s)
+        return Stop(StopReason.HUMAN_LEFT, f"The person left and did not come back within {grace_s:g} s")
+
+    return wait
+
+
+async def first_of(conditions: Iterable[Condition], work: asyncio.Future[Any]) -> Stop | None:
     """The first condition that fires, or None if `work` ends first; the losers are cancelled."""
     waiting: list[asyncio.Task[Stop]] = [asyncio.ensure_future(condition()) for condition in conditions]
     try:

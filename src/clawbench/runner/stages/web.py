@@ -13,6 +13,7 @@ from pydantic import TypeAdapter
 
 from clawbench.doctor import find_browser
 from clawbench.environments.browser import BrowserSession, EgressRules, SessionConfig, SessionEvent
+from clawbench.environments.browser.vnc import LiveView
 from clawbench.errors import MissingPartError
 from clawbench.harnesses import CDP
 from clawbench.identity import new_person, write_my_info
@@ -29,13 +30,15 @@ from clawbench.results import (
 from clawbench.runner.host import Host
 from clawbench.runner.progress import Progress
 from clawbench.runner.spec import RunSpec
-from clawbench.runner.stops import Stop
+from clawbench.runner.stages.view import invitation, leaving, open_view
+from clawbench.runner.stops import Stop, first_of
 from clawbench.sandbox import Mount
 from clawbench.scoring.web import score_web
 from clawbench.sites import serve_site
 from clawbench.tasks import WebTask, web_prompt
 
 MY_INFO = "/my-info"
+VNC_SOCKET = "vnc.sock"
 
 _STOPPING_EVENTS = {
     "intercepted": StopReason.INTERCEPTED,
@@ -54,6 +57,7 @@ class WebStage:
         self._scratch = scratch
         self._resources = AsyncExitStack()
         self._session: BrowserSession | None = None
+        self._view: LiveView | None = None
         self._stopped: asyncio.Future[Stop] = asyncio.get_running_loop().create_future()
         self._last_activity = time.monotonic()
         self._video_started_at: float | None = None
@@ -84,6 +88,16 @@ class WebStage:
         self._session = session
         reader = asyncio.ensure_future(self._follow(session))
         self._resources.callback(reader.cancel)
+        await self._show()
+
+    async def _show(self) -> None:
+        if (settings := self._spec.view) is not None:
+            view = open_view(settings, self._task, self._uploads(), self._scratch / VNC_SOCKET)
+            self._view = await self._resources.enter_async_context(view)
+            self._progress.tell(invitation(settings, self._view))
+
+    def _uploads(self) -> dict[str, Path]:
+        return {f"{MY_INFO}/{path.name}": path for path in self._my_info.iterdir()}
 
     def _config(self, egress: EgressRules) -> SessionConfig:
         browser = find_browser()
@@ -91,17 +105,18 @@ class WebStage:
             raise MissingPartError("Chromium", "web tasks run in it", "Run `clawbench doctor --fix`")
         scratch = self._scratch / "browser"
         scratch.mkdir(mode=0o700)
-        uploads = {f"{MY_INFO}/{path.name}": path for path in self._my_info.iterdir()}
         return SessionConfig(
             run_dir=self._run.path,
             eval_schema=self._task.eval_schema.model_dump(mode="json", exclude_none=True),
             egress=egress,
             relay_socket=self.sockets[CDP],
             scratch=scratch,
-            uploads=uploads,
+            uploads=self._uploads(),
             record_passwords=self._task.record_passwords,
             browser=browser,
             sandbox=cast(Literal["bwrap", "none"], self._spec.sandbox),
+            view=self._spec.view.mode if self._spec.view is not None else "none",
+            vnc_socket=self._scratch / VNC_SOCKET,
         )
 
     async def _follow(self, session: BrowserSession) -> None:
@@ -114,17 +129,27 @@ class WebStage:
         self._progress.actions = max(self._progress.actions, event.actions)
         self._progress.requests = max(self._progress.requests, event.requests)
         self._progress.changed()
+        if self._view is not None:
+            self._view.count(self._progress.actions, self._progress.requests)
         reason = _STOPPING_EVENTS.get(event.event)
         if reason is not None and not self._stopped.done():
             self._stopped.set_result(Stop(reason, event.detail))
+            if self._view is not None:
+                self._view.stop(reason)
 
     async def stop_signal(self) -> Stop:
-        return await asyncio.shield(self._stopped)
+        gone = []
+        if self._view is not None and self._spec.view is not None:
+            self._view.begin(self._spec.agent_time_s)
+            gone = leaving(self._spec.view, self._view)
+        return await first_of(gone, self._stopped) or self._stopped.result()
 
     def last_activity(self) -> float:
         return self._last_activity
 
     async def down(self, stop: Stop) -> Stop:
+        if self._view is not None:
+            self._view.stop(stop.reason)
         if self._session is not None:
             self._note(await self._session.stop(stop.reason, stop.description))
         interception = self._interception()
@@ -147,7 +172,10 @@ class WebStage:
         interception = self._interception()
         assert interception is not None
         assert record.stop_reason is not None
-        return score_web(self._task, interception, record.stop_reason)
+        score = score_web(self._task, interception, record.stop_reason)
+        if self._view is not None:
+            self._view.settle(record.stop_reason, score.verdict)
+        return score
 
     async def close(self) -> None:
         await self._resources.aclose()
