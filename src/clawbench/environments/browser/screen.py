@@ -39,19 +39,22 @@ class Screen:
             raise EnvironmentFailedError(
                 f"{path}: not a 24-bit frame buffer. Start Xvfb with `-screen 0 WIDTHxHEIGHTx24 -fbdir`"
             )
-        self.size: tuple[int, int] = (header[4], header[5])
+        offset = header[0] + colours * COLOUR_ENTRY_SIZE
+        self._show(ctypes.c_char.from_buffer(self._map, offset), (header[4], header[5]), header[12])
+
+    def _show(self, anchor: ctypes.c_char, size: tuple[int, int], stride: int) -> None:
+        """The pixels begin at `anchor`, which also keeps their memory alive."""
+        self.size = size
         """Width and height in pixels."""
-        self.stride: int = header[12]
+        self.stride = stride
         """Bytes from one row to the next."""
-        self.frame_size = self.stride * header[5]
+        self.frame_size = stride * size[1]
         self._bands = [
-            (top, top * self.stride, min(BAND_ROWS, header[5] - top) * self.stride)
-            for top in band_starts(header[5])
+            (top, top * stride, min(BAND_ROWS, size[1] - top) * stride) for top in band_starts(size[1])
         ]
         """First row, offset and length in bytes of each band."""
-        self._offset = header[0] + colours * COLOUR_ENTRY_SIZE
-        self._anchor: ctypes.c_char | None = ctypes.c_char.from_buffer(self._map, self._offset)
-        self._address = ctypes.addressof(self._anchor)
+        self._anchor: ctypes.c_char | None = anchor
+        self._address = ctypes.addressof(anchor)
         self._lock = threading.Lock()
 
     def snapshot(self) -> bytearray:

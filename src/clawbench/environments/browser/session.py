@@ -91,9 +91,7 @@ class Session:
             self.end(StopReason.ERROR, explain(error))
 
     def _announce(self, stage: Stage) -> None:
-        detail = stage.browser.version
-        if not stage.browser.sandboxed:
-            detail += ", Chromium's own sandbox is off: it cannot work here"
+        detail = ", ".join((stage.version, *stage.notices))
         self._say("ready", video_started_at=stage.video.started_at, detail=detail)
 
     async def _closing_moment(self) -> None:

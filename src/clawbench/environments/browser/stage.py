@@ -47,8 +47,10 @@ class Watchers:
 class Stage:
     """The parts of a session that is ready."""
 
-    display: Display
-    browser: Browser
+    version: str
+    """The browser's name and version."""
+    notices: list[str]
+    """What the record should say about this browser."""
     interceptor: Interceptor
     recorder: Recorder
     video: Video
@@ -59,12 +61,23 @@ async def open_stage(
     stack: AsyncExitStack, config: SessionConfig, scratch: Path, guardian: Guardian, watch: Watchers
 ) -> Stage:
     """Return once every request is intercepted and recorded; `stack` takes everything down."""
-    run = RunDirectory(config.run_dir)
     display = await _display(stack, config, scratch, guardian)
     screen = Screen(display.frame_buffer)
     stack.callback(screen.close)
     browser = await _browser(stack, config, scratch, guardian, display)
-    cdp = browser.cdp
+    parts = await watch_browser(stack, config, watch, browser.cdp, screen)
+    relay = await open_relay(stack, config, browser.cdp, _rules(config, browser))
+    await _share_screen(stack, config, scratch, guardian, display)
+    tell_of_end(browser.cdp, watch)
+    notices = [] if browser.sandboxed else ["Chromium's own sandbox is off: it cannot work here"]
+    return Stage(browser.version, notices, *parts, relay)
+
+
+async def watch_browser(
+    stack: AsyncExitStack, config: SessionConfig, watch: Watchers, cdp: CdpConnection, screen: Screen
+) -> tuple[Interceptor, Recorder, Video]:
+    """Return once every request of the browser is intercepted and everything in it is recorded."""
+    run = RunDirectory(config.run_dir)
     video = Video(screen, run.recording, on_problem=lambda problem: log.warning("video: %s", problem))
     recorder = Recorder(
         cdp, run, screen, record_passwords=config.record_passwords, on_progress=watch.progress
@@ -79,25 +92,27 @@ async def open_stage(
     )
     await interceptor.start()
     await reopen_pages(cdp)
-    stack.push_async_callback(_ended_in_time, "recorder", recorder.close)
+    stack.push_async_callback(ended_in_time, "recorder", recorder.close)
     await recorder.start()
     await video.start()
-    stack.push_async_callback(_ended_in_time, "video", video.stop)
-    relay = await _relay(stack, config, run, browser)
-    await _share_screen(stack, config, scratch, guardian, display)
+    stack.push_async_callback(ended_in_time, "video", video.stop)
+    return interceptor, recorder, video
+
+
+def tell_of_end(cdp: CdpConnection, watch: Watchers) -> None:
+    """Report the end of the connection to the browser, also where it has ended already."""
     cdp.on_close(watch.browser_gone)
     if cdp.closed.is_set():
         watch.browser_gone()
-    return Stage(display, browser, interceptor, recorder, video, relay)
 
 
 async def _display(
     stack: AsyncExitStack, config: SessionConfig, scratch: Path, guardian: Guardian
 ) -> Display:
     sandbox = open_sandbox(config.sandbox, home=_home(scratch, "display"), guardian=guardian)
-    stack.push_async_callback(_ended_in_time, "display's sandbox", sandbox.close)
+    stack.push_async_callback(ended_in_time, "display's sandbox", sandbox.close)
     display = await start_display(sandbox, scratch, width=config.width, height=config.height)
-    stack.push_async_callback(_ended_in_time, "display", display.close)
+    stack.push_async_callback(ended_in_time, "display", display.close)
     return display
 
 
@@ -107,7 +122,7 @@ async def _browser(
     sandbox = open_sandbox(
         config.sandbox, home=_home(scratch, "browser"), guardian=guardian, nested_userns=True
     )
-    stack.push_async_callback(_ended_in_time, "browser", sandbox.close)
+    stack.push_async_callback(ended_in_time, "browser", sandbox.close)
     for inside, file in config.uploads.items():
         sandbox.mount(Mount(file, inside))
     browser = await launch(
@@ -141,12 +156,17 @@ def _short_directory(stack: AsyncExitStack, guardian: Guardian) -> Path:
     return directory
 
 
-async def _relay(stack: AsyncExitStack, config: SessionConfig, run: RunDirectory, browser: Browser) -> Relay:
+def _rules(config: SessionConfig, browser: Browser) -> RelayRules:
     uploads = {name: browser.sandbox.inside(name) for name in config.uploads}
     downloads = browser.sandbox.inside(DOWNLOADS)
-    rules = RelayRules(world=WORLD, binding=BINDING, uploads=uploads, downloads=downloads)
-    relay = Relay(browser.cdp, rules, run.relay_log)
-    stack.push_async_callback(_ended_in_time, "relay", relay.close)
+    return RelayRules(world=WORLD, binding=BINDING, uploads=uploads, downloads=downloads)
+
+
+async def open_relay(
+    stack: AsyncExitStack, config: SessionConfig, cdp: CdpConnection, rules: RelayRules
+) -> Relay:
+    relay = Relay(cdp, rules, RunDirectory(config.run_dir).relay_log)
+    stack.push_async_callback(ended_in_time, "relay", relay.close)
     await relay.serve(config.relay_socket)
     return relay
 
@@ -158,7 +178,7 @@ async def _share_screen(
         return
     sandbox = open_sandbox(config.sandbox, home=_home(scratch, "view"), guardian=guardian)
     share = ScreenShare(sandbox, display, control=config.view == "control", output=scratch / "view.log")
-    stack.push_async_callback(_ended_in_time, "screen share", share.close)
+    stack.push_async_callback(ended_in_time, "screen share", share.close)
     await share.serve(config.vnc_socket)
 
 
@@ -189,7 +209,7 @@ async def _reload(cdp: CdpConnection, target: str) -> None:
         cdp.notify("Target.detachFromTarget", {"sessionId": session})
 
 
-async def _ended_in_time(name: str, end: Callable[[], Awaitable[Any]]) -> None:
+async def ended_in_time(name: str, end: Callable[[], Awaitable[Any]]) -> None:
     """Run one step of taking down; what it does wrong is logged and stops no other step."""
     try:
         await asyncio.wait_for(end(), STEP_TIMEOUT_S)
