@@ -83,7 +83,8 @@ async def filmed(path: Path, copy: Path, pixel: tuple[int, ...]) -> None:
     while True:
         await asyncio.sleep(0.1)
         copy.write_bytes(path.read_bytes())
-        if copy.stat().st_size and is_near(colours(copy)[-1], pixel):
+        begun = b"mdat" in copy.read_bytes()
+        if begun and is_near(colours(copy)[-1], pixel):
             return
         assert time.monotonic() < deadline, f"{pixel} is not in the file"
 
