@@ -219,10 +219,9 @@ async def test_a_full_disk_is_reported_and_what_was_written_still_plays(
 
     async with filming(screen, path) as video:
         await asyncio.to_thread(paint, display[0], "red")
-        await asyncio.sleep(0.5)
+        await filmed(path, tmp_path / "copy.mp4", COLOURS["red"])
         limit = path.stat().st_size + 40
         monkeypatch.setattr("clawbench.environments.browser.mp4.os.pwrite", small_disk)
         await asyncio.to_thread(paint, display[0], "lime")
-        await asyncio.sleep(0.3)
     assert video.problems == [f"{path}: No space left on device"]
     assert is_near(colours(path)[-1], COLOURS["red"])
