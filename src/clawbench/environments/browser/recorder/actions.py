@@ -38,13 +38,15 @@ def with_inner_target(seen: dict[str, Any], inner: dict[str, Any] | None) -> dic
 
 
 class Timeline:
-    """Timestamps that never run backwards, whichever process an event comes from."""
+    """Timestamps that never run backwards from line to line, whichever process an event comes from."""
 
     def __init__(self) -> None:
-        self._latest = 0
+        self._written = 0
 
     def place(self, event_ms: float, now_ms: float) -> int:
-        """The event's own time where it is believable, else now; never before the last one."""
+        """The event's own time where it is believable, else now; never before a line already written."""
         believable = 0 <= now_ms - event_ms <= LARGEST_CLOCK_ERROR_MS
-        self._latest = max(self._latest, int(event_ms if believable else now_ms))
-        return self._latest
+        return max(self._written, int(event_ms if believable else now_ms))
+
+    def wrote(self, timestamp: int) -> None:
+        self._written = timestamp

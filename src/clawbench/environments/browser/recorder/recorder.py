@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections import deque
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from importlib import resources
 from typing import Any
 
@@ -20,6 +18,7 @@ from clawbench.environments.browser.recorder.actions import (
     with_inner_target,
 )
 from clawbench.environments.browser.recorder.lines import RecordFile
+from clawbench.environments.browser.recorder.order import Order, Pending
 from clawbench.environments.browser.recorder.requests import RequestLog
 from clawbench.environments.browser.recorder.screenshots import Screenshots
 from clawbench.environments.browser.recorder.shadow import STATE, look_inside
@@ -35,19 +34,9 @@ PROBE = "probe"
 LIMITS = {"text": TEXT_LENGTH, "value": VALUE_LENGTH, "scrollMs": 100, "examineMs": 30, "probeAgainMs": 1000}
 LARGEST_POST_IN_EVENTS = 64 * 1024
 """Larger bodies come once only, with the paused request."""
+TIMER_RESOLUTION_S = 0.001
 HOLD_AT_MOST_S = 0.3
 """A line waits no longer than this for what is inside a closed shadow root."""
-
-
-@dataclass
-class Pending:
-    """An event in its place in the order, perhaps waiting for its true target."""
-
-    seen: dict[str, Any]
-    timestamp: int
-    frame: str | None
-    screenshot: str
-    held: bool = False
 
 
 class Recorder:
@@ -72,7 +61,7 @@ class Recorder:
         self._timeline = Timeline()
         self._targets = Targets(cdp, self._prepare)
         self._frames: dict[tuple[str | None, int], str] = {}
-        self._order: deque[Pending] = deque()
+        self._order = Order()
         self._looking: set[asyncio.Task[None]] = set()
         self._closed = False
         self._unsubscribe: list[Callable[[], None]] = []
@@ -133,9 +122,7 @@ class Recorder:
             await asyncio.wait(self._looking, timeout=HOLD_AT_MOST_S)
         for task in self._looking:
             task.cancel()
-        for pending in self._order:
-            pending.held = False
-        self._write_ready()
+        self._write(self._order.rest())
         self._lines.close()
         await self._requests.close()
         self._request_lines.close()
@@ -169,15 +156,18 @@ class Recorder:
         if seen["type"] == PROBE:
             self._look(None, session, context, held)
             return
-        pending = self._put_in_order(seen, self._frames.get((session, context)), held is not None)
+        pending = self._put_in_order(seen, self._frames.get((session, context)), held is not None, session)
         if held is not None:
             self._look(pending, session, context, held)
         self._write_ready()
 
-    def _put_in_order(self, seen: dict[str, Any], frame: str | None, held: bool) -> Pending:
+    def _put_in_order(
+        self, seen: dict[str, Any], frame: str | None, held: bool, source: str | None = None
+    ) -> Pending:
         timestamp = self._timeline.place(seen["time"], time.time() * 1000)
         pending = Pending(seen, timestamp, frame, self._screenshots.take(timestamp), held)
-        self._order.append(pending)
+        if wait := self._order.put(pending, source, self._loop.time()):
+            self._loop.call_later(wait, self._write_ready)
         return pending
 
     def _look(self, pending: Pending | None, session: str | None, context: int, held: float) -> None:
@@ -197,9 +187,11 @@ class Recorder:
         await question
 
     def _write_ready(self) -> None:
-        """Write lines in the order of events, up to the first that still waits."""
-        while self._order and not self._order[0].held:
-            pending = self._order.popleft()
+        # A timer may come a moment before its time.
+        self._write(self._order.ready(self._loop.time() + TIMER_RESOLUTION_S))
+
+    def _write(self, in_order: Iterable[Pending]) -> None:
+        for pending in in_order:
             line = action_line(
                 pending.seen,
                 timestamp=pending.timestamp,
@@ -208,6 +200,7 @@ class Recorder:
                 show_secrets=self._record_passwords,
             )
             self._lines.append(line)
+            self._timeline.wrote(pending.timestamp)
             self._progress()
 
     def _progress(self) -> None:

@@ -8,6 +8,7 @@ import queue
 import shutil
 import struct
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -37,12 +38,12 @@ class Names:
     """Names of screenshots: the timestamp in ms, with a number from the second one in that ms on."""
 
     def __init__(self) -> None:
-        self._latest_timestamp, self._in_this_ms = -1, 0
+        self._in_ms: Counter[int] = Counter()
 
     def next(self, timestamp: int) -> str:
-        same = timestamp == self._latest_timestamp
-        self._latest_timestamp, self._in_this_ms = timestamp, self._in_this_ms + 1 if same else 1
-        return f"{timestamp}.png" if self._in_this_ms == 1 else f"{timestamp}-{self._in_this_ms}.png"
+        self._in_ms[timestamp] += 1
+        number = self._in_ms[timestamp]
+        return f"{timestamp}.png" if number == 1 else f"{timestamp}-{number}.png"
 
 
 class Screenshots:
