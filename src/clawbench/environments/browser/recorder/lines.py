@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,12 @@ from clawbench.results import JsonLines
 class RecordFile:
     """One JSONL file of a recording."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, on_problem: Callable[[str], None] | None = None) -> None:
+        """`on_problem` hears of the first line that could not be written."""
         self.count = 0
         self.problem: str | None = None
         """Why the first missing line could not be written."""
+        self._on_problem = on_problem
         self._lines = JsonLines(path)
         self._size = path.stat().st_size
 
@@ -23,11 +26,17 @@ class RecordFile:
         try:
             self._lines.append(value)
         except OSError as error:
-            self.problem = self.problem or f"{self._lines.path}: {error.strerror}"
             os.truncate(self._lines.path, self._size)
+            self._report(f"{self._lines.path}: {error.strerror}")
             return
         self._size = self._lines.path.stat().st_size
         self.count += 1
 
     def close(self) -> None:
         self._lines.close()
+
+    def _report(self, problem: str) -> None:
+        if self.problem is None:
+            self.problem = problem
+            if self._on_problem is not None:
+                self._on_problem(problem)

@@ -50,14 +50,17 @@ class Recorder:
         *,
         record_passwords: bool,
         on_progress: Callable[[int, int], None],
+        on_problem: Callable[[str], None] | None = None,
     ) -> None:
+        """`on_problem` hears at once of what could not be kept."""
         self._cdp = cdp
         self._record_passwords, self._on_progress = record_passwords, on_progress
+        self._on_problem = on_problem
         self._loop = asyncio.get_running_loop()
-        self._lines = RecordFile(run.actions)
-        self._request_lines = RecordFile(run.requests)
+        self._lines = RecordFile(run.actions, self._report)
+        self._request_lines = RecordFile(run.requests, self._report)
         self._requests = RequestLog(cdp, self._request_lines, self._progress)
-        self._screenshots = Screenshots(screen, run.screenshots)
+        self._screenshots = Screenshots(screen, run.screenshots, self._report)
         self._timeline = Timeline()
         self._targets = Targets(cdp, self._prepare)
         self._frames: dict[tuple[str | None, int], str] = {}
@@ -202,6 +205,11 @@ class Recorder:
             self._lines.append(line)
             self._timeline.wrote(pending.timestamp)
             self._progress()
+
+    def _report(self, problem: str) -> None:
+        """Called on any thread."""
+        if self._on_problem is not None:
+            self._loop.call_soon_threadsafe(self._on_problem, problem)
 
     def _progress(self) -> None:
         self._on_progress(self.actions, self.requests)

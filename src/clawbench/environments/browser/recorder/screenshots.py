@@ -9,7 +9,7 @@ import shutil
 import struct
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,7 +49,11 @@ class Names:
 class Screenshots:
     """One thread copies what changed on the screen when told to, a second makes the files."""
 
-    def __init__(self, screen: Screen, directory: Path) -> None:
+    def __init__(
+        self, screen: Screen, directory: Path, on_problem: Callable[[str], None] | None = None
+    ) -> None:
+        """`on_problem` hears, on a thread of its own, of what could not be kept."""
+        self._on_problem = on_problem
         self.problems: list[str] = []
         self.taken = 0
         """How many have been copied from the screen."""
@@ -148,6 +152,8 @@ class Screenshots:
     def _report(self, problem: str) -> None:
         if problem not in self.problems:
             self.problems.append(problem)
+            if self._on_problem is not None:
+                self._on_problem(problem)
 
 
 def _read_back(path: Path) -> dict[int, bytes]:
