@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -23,9 +23,10 @@ STOP_TIMEOUT_S = 90.0
 class BrowserSession:
     """Starts the session process and hands on what it says."""
 
-    def __init__(self, stderr: Path) -> None:
-        """`stderr` receives what the session process logs."""
+    def __init__(self, stderr: Path, on_spawn: Callable[[int], None] | None = None) -> None:
+        """`stderr` receives what the session process logs; `on_spawn` its pid as soon as it exists."""
         self._log = stderr
+        self._on_spawn = on_spawn
         self._process: asyncio.subprocess.Process | None = None
         self._reading: asyncio.Task[None] | None = None
         self._queue: asyncio.Queue[SessionEvent | None] = asyncio.Queue()
@@ -50,6 +51,8 @@ class BrowserSession:
                 limit=LONGEST_LINE,
                 start_new_session=True,
             )
+        if self._on_spawn is not None:
+            self._on_spawn(self._process.pid)
         self._reading = asyncio.create_task(self._read())
         self._write(config.model_dump_json())
         try:

@@ -74,7 +74,7 @@ class Session:
             async with AsyncExitStack() as stack:
                 guardian = Guardian.start()
                 stack.callback(guardian.close)
-                scratch.mkdir(parents=True)
+                scratch.mkdir()
                 guardian.watch_directory(scratch)
                 stack.callback(shutil.rmtree, scratch, ignore_errors=True)
                 watchers = Watchers(self._progress, self._matched, self._failed, self._browser_gone)

@@ -80,15 +80,17 @@ class WebStage:
             socket = self._scratch / "site.sock"
             site = await self._resources.enter_async_context(serve_site(self._task.site, socket))
             egress = EgressRules(routes=dict.fromkeys(site.hosts, socket), internet=False)
-        session = BrowserSession(stderr=self._run.browser_log)
+        session = BrowserSession(self._run.browser_log, on_spawn=self._guard)
         self._resources.push_async_callback(session.kill)
         await session.start(self._config(egress))
-        self._host.guardian.watch_process(session.pid)
-        self._resources.callback(self._host.guardian.forget_process, session.pid)
         self._session = session
         reader = asyncio.ensure_future(self._follow(session))
         self._resources.callback(reader.cancel)
         await self._show()
+
+    def _guard(self, pid: int) -> None:
+        self._host.guardian.watch_process(pid)
+        self._resources.callback(self._host.guardian.forget_process, pid)
 
     async def _show(self) -> None:
         if (settings := self._spec.view) is not None:
