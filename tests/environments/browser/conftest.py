@@ -343,6 +343,7 @@ def open_session(tmp_path: Path, hosts: tuple[str, ...]) -> Iterator[Opener]:
             run = RunDirectory.create(
                 tmp_path / "out", batch="b", suite="s", task="t", harness="h", model="m"
             )
+            (tmp_path / "scratch").mkdir(exist_ok=True)
             config = SessionConfig(
                 run_dir=run.path,
                 eval_schema={"url_pattern": "/order", "method": "POST", **schema},
