@@ -1,0 +1,152 @@
+// The extension's one process: pairs with the recorder, tells it what happens, goes when it says goodbye.
+// Chrome ends and restarts it at will, so listeners stand at the top level and what must last is in storage.
+import { block, unblock } from "./blocking.js";
+import { allDelivered, deliver, get, RefusedError } from "./delivery.js";
+import { watchRequests } from "./requests.js";
+import { allShot, shoot } from "./screenshots.js";
+import { disarmPages, isPairingPage, recordNewPages, recordOpenPages, stopNewPages } from "./pages.js";
+import { current, forget, loaded, remember, update } from "./session.js";
+
+const RECONNECT_MS = 1000;
+const RECONNECT_TIMES = 15;
+let listening = null;
+
+const pair = async (url, token) => {
+  await loaded;
+  const origin = new URL(url).origin;
+  if (current() && (current().url !== origin || current().token !== token) && !current().lost) {
+    throw new Error(`already recording ${current().task}: finish that first`);
+  }
+  const status = await get({ url: origin, token }, "/api/status");
+  await remember({ url: origin, token, task: status.task, lost: false, notice: "" });
+  await arm(status);
+  listen();
+};
+
+const arm = async (status) => {
+  const readiness = await block(status.blocking);
+  if (readiness.blocking) await recordNewPages();
+  await deliver("/api/ready", { ...readiness, version: navigator.userAgent.slice(0, 200) });
+  if (!readiness.blocking) {
+    await end();
+    throw new Error(readiness.detail);
+  }
+  await recordOpenPages(current().url);
+  await chrome.alarms.create("alive", { periodInMinutes: 0.5 });
+};
+
+// ---- The recorder's side of the line ---------------------------------------------------------------------
+
+const listen = () => {
+  listening ??= follow().finally(() => {
+    listening = null;
+  });
+};
+
+const follow = async () => {
+  for (let attempt = 0; attempt < RECONNECT_TIMES && current(); attempt++) {
+    try {
+      if (await hear()) return await end();
+      attempt = 0;
+    } catch (error) {
+      if (error instanceof RefusedError) break;
+    }
+    await new Promise((resume) => setTimeout(resume, RECONNECT_MS));
+  }
+  // Without a word of goodbye: what was to be held stays held until the person decides otherwise.
+  await update({ lost: true });
+};
+
+// True when the recorder said that it is over.
+const hear = async () => {
+  const hangUp = new AbortController();
+  const response = await get(current(), "/api/live", hangUp.signal);
+  const lines = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  await update({ lost: false });
+  for (let text = ""; ; ) {
+    const { done, value } = await lines.read();
+    if (done) return false;
+    text += value;
+    const finished = text.split("\n");
+    text = finished.pop();
+    for (const line of finished) {
+      if (JSON.parse(line).event === "end") {
+        await stopNewPages();
+        await allDelivered();
+        await allShot();
+        hangUp.abort();
+        return true;
+      }
+      await chrome.runtime.getPlatformInfo(); // any call to Chrome keeps this worker alive
+    }
+  }
+};
+
+const end = async () => {
+  await stopNewPages();
+  await disarmPages();
+  await unblock();
+  await chrome.alarms.clear("alive");
+  await forget();
+};
+
+// ---- What happens in the browser -------------------------------------------------------------------------
+
+const recordAction = async (action, sender) => {
+  await loaded;
+  if (!current()) return;
+  const frame = `${sender.tab.id}.${sender.frameId}`;
+  const screenshot = deliver("/api/action", { ...action, frame }).then((answer) => answer.screenshot);
+  shoot(sender.tab.windowId, screenshot);
+};
+
+watchRequests(async (request) => {
+  await loaded;
+  if (!current() || request.url.startsWith(`${current().url}/`)) return;
+  const { decision } = await deliver("/api/request", request);
+  if (decision === "held") {
+    await update({ notice: `Held back, though not the final request: ${request.method} ${request.url}` });
+  }
+});
+
+// ---- Messages from the popup, the pairing page and the recorded pages ----------------------------------------
+
+const answers = {
+  state: async () => {
+    await loaded;
+    const { task, url, lost, notice } = current() ?? {};
+    return { recording: Boolean(current()), task, url, lost, notice };
+  },
+  pair: ({ url, token }) => pair(url, token),
+  finish: () => deliver("/api/stop", { description: "The person pressed Finish" }),
+  forget: end,
+};
+
+chrome.runtime.onMessage.addListener((message, sender, answer) => {
+  if (sender.id !== chrome.runtime.id) return false;
+  if (message.action) {
+    if (sender.tab) recordAction(message.action, sender).catch(() => {});
+    return false;
+  }
+  if (sender.tab && !isPairingPage(sender.url)) return false;
+  Promise.resolve(answers[message.ask]?.(message))
+    .then((value) => answer({ value }))
+    .catch((error) => answer({ error: error.message }));
+  return true;
+});
+
+chrome.alarms.onAlarm.addListener(() => loaded.then(() => current() && !current().lost && listen()));
+
+// A browser that starts anew rejoins a recorder that still runs, and leaves one that is gone.
+chrome.runtime.onStartup.addListener(async () => {
+  await loaded;
+  if (!current()) return;
+  try {
+    await arm(await get(current(), "/api/status"));
+    listen();
+  } catch {
+    await end();
+  }
+});
+
+loaded.then(() => current() && !current().lost && listen());
