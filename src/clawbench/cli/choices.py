@@ -7,7 +7,9 @@ from pathlib import Path
 
 from clawbench.errors import InputError
 from clawbench.gateway import load_policy
-from clawbench.models import SCRIPTED, Model, load_models, scripted_model
+from clawbench.harnesses import Harness, asks_model
+from clawbench.harnesses.human import HUMAN
+from clawbench.models import SCRIPTED, Model, absent_model, load_models, scripted_model
 from clawbench.tasks import Task
 
 MODELS_HELP = "The models file [default: ./models.yaml, else ~/.config/clawbench/models.yaml]."
@@ -27,8 +29,10 @@ def find_models(file: Path | None) -> dict[str, Model]:
     )
 
 
-def choose_model(name: str | None, file: Path | None, task: Task) -> Model:
+def choose_model(name: str | None, file: Path | None, task: Task, harness: Harness) -> Model:
     """The model a user names: an entry of the models file, or `scripted:POLICY`."""
+    if name is None and not asks_model(harness):
+        return absent_model(HUMAN if harness.name == HUMAN else "none")
     if name is None:
         raise InputError(
             "is missing",

@@ -20,7 +20,7 @@ from clawbench.cli.viewing import refuse_with_human, view_settings
 from clawbench.errors import InputError
 from clawbench.gateway import Budget
 from clawbench.harnesses import get_harness
-from clawbench.harnesses.human import HumanHarness, human_model
+from clawbench.harnesses.human import HumanHarness
 from clawbench.results import StopReason
 from clawbench.runner import IDLE_S, RunSpec
 from clawbench.sandbox import Limits
@@ -72,10 +72,11 @@ def run(
     if human:
         refuse_with_human({"--model": model, "--harness": harness, "--max-turns": max_turns})
     found = find_task(task)
+    chosen = HumanHarness() if human else get_harness(harness or "reference")
     spec = RunSpec(
         task=found,
-        model=human_model() if human else choose_model(model, models, found),
-        harness=HumanHarness() if human else get_harness(harness or "reference"),
+        model=choose_model(model, models, found, chosen),
+        harness=chosen,
         output=output,
         batch=batch or datetime.now().strftime("%Y%m%d-%H%M%S"),
         sandbox=sandbox,

@@ -11,7 +11,7 @@ from clawbench.harnesses.protocol import (
     RunContext,
     Services,
 )
-from clawbench.harnesses.registry import get_harness, harness_names
+from clawbench.harnesses.registry import asks_model, get_harness, harness_names
 
 __all__ = [
     "CDP",
@@ -23,6 +23,7 @@ __all__ = [
     "Harness",
     "RunContext",
     "Services",
+    "asks_model",
     "get_harness",
     "harness_names",
 ]

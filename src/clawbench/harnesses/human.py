@@ -7,17 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from clawbench.harnesses.protocol import AgentResult, RunContext
-from clawbench.models import ApiType, Model
 from clawbench.results import Claim
 from clawbench.sandbox import Sandbox
 
 HUMAN = "human"
 """The name of the harness, and of what thinks behind it."""
-
-
-def human_model() -> Model:
-    """Stands where a run names its model: nothing is asked, and nothing has a price."""
-    return Model(name=HUMAN, base_url="http://human.invalid/", api_type=ApiType.OPENAI_COMPLETIONS)
 
 
 @dataclass
@@ -32,6 +26,7 @@ class HumanHarness:
     version: str | None = None
     kinds = frozenset({"web"})
     summary = "a person drives the browser (`run --human`)"
+    asks_model = False
 
     async def provision(self, sandbox: Sandbox) -> None:
         return None

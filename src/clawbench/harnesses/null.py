@@ -23,6 +23,7 @@ class NullHarness:
     version: str | None = __version__
     kinds = frozenset({"web", "coding"})
     summary = "does nothing; the floor to compare with"
+    asks_model = False
 
     async def provision(self, sandbox: Sandbox) -> None:
         return None

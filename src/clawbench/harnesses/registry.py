@@ -32,3 +32,8 @@ def get_harness(name: str) -> Harness:
 
 def _entries() -> dict[str, EntryPoint]:
     return {entry.name: entry for entry in entry_points(group=GROUP)}
+
+
+def asks_model(harness: Harness) -> bool:
+    """Whether it needs a model; a harness that does not says `asks_model = False`."""
+    return bool(getattr(harness, "asks_model", True))

@@ -41,6 +41,11 @@ def scripted_model(name: str, policy: Path, price: Price | None = None) -> Model
     return Model(name=name, base_url=f"{SCRIPTED}{policy}", api_type=ApiType.OPENAI_COMPLETIONS, price=price)
 
 
+def absent_model(name: str) -> Model:
+    """Stands where a run names its model though none is asked; it has no price."""
+    return Model(name=name, base_url=f"http://{name}.invalid/", api_type=ApiType.OPENAI_COMPLETIONS)
+
+
 def _model(file: Path, name: str, entry: Any) -> Model:
     if not isinstance(entry, dict):
         raise InputError(
