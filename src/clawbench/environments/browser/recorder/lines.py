@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,16 +19,13 @@ class RecordFile:
         """Why the first missing line could not be written."""
         self._on_problem = on_problem
         self._lines = JsonLines(path)
-        self._size = path.stat().st_size
 
     def append(self, value: Any) -> None:
         try:
             self._lines.append(value)
         except OSError as error:
-            os.truncate(self._lines.path, self._size)
             self._report(f"{self._lines.path}: {error.strerror}")
             return
-        self._size = self._lines.path.stat().st_size
         self.count += 1
 
     def close(self) -> None:

@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from importlib import resources
 from typing import Any
 
 from clawbench.environments.browser.cdp import CdpConnection
-from clawbench.environments.browser.recorder.actions import (
-    TEXT_LENGTH,
-    VALUE_LENGTH,
-    Timeline,
-    action_line,
-    with_inner_target,
-)
+from clawbench.environments.browser.recorder.action_log import ActionLog
+from clawbench.environments.browser.recorder.actions import TEXT_LENGTH, VALUE_LENGTH, with_inner_target
 from clawbench.environments.browser.recorder.lines import RecordFile
-from clawbench.environments.browser.recorder.order import Order, Pending
+from clawbench.environments.browser.recorder.order import Pending
 from clawbench.environments.browser.recorder.requests import RequestLog
 from clawbench.environments.browser.recorder.screenshots import Screenshots
 from clawbench.environments.browser.recorder.shadow import STATE, look_inside
@@ -31,10 +25,11 @@ WORLD = "clawbench-recorder"
 BINDING = "clawbenchRecorderReport"
 """The function, in that world only, through which the script reports."""
 PROBE = "probe"
+OUTSIDE = "outside"
+"""Where actions come from that are no process's of the browser."""
 LIMITS = {"text": TEXT_LENGTH, "value": VALUE_LENGTH, "scrollMs": 100, "examineMs": 30, "probeAgainMs": 1000}
 LARGEST_POST_IN_EVENTS = 64 * 1024
 """Larger bodies come once only, with the paused request."""
-TIMER_RESOLUTION_S = 0.001
 HOLD_AT_MOST_S = 0.3
 """A line waits no longer than this for what is inside a closed shadow root."""
 
@@ -54,24 +49,23 @@ class Recorder:
     ) -> None:
         """`on_problem` hears at once of what could not be kept."""
         self._cdp = cdp
-        self._record_passwords, self._on_progress = record_passwords, on_progress
-        self._on_problem = on_problem
+        self._on_progress, self._on_problem = on_progress, on_problem
         self._loop = asyncio.get_running_loop()
-        self._lines = RecordFile(run.actions, self._report)
+        self._actions = ActionLog(
+            run.actions, show_secrets=record_passwords, on_line=self._progress, on_problem=self._report
+        )
         self._request_lines = RecordFile(run.requests, self._report)
         self._requests = RequestLog(cdp, self._request_lines, self._progress)
         self._screenshots = Screenshots(screen, run.screenshots, self._report)
-        self._timeline = Timeline()
         self._targets = Targets(cdp, self._prepare)
         self._frames: dict[tuple[str | None, int], str] = {}
-        self._order = Order()
         self._looking: set[asyncio.Task[None]] = set()
         self._closed = False
         self._unsubscribe: list[Callable[[], None]] = []
 
     @property
     def actions(self) -> int:
-        return self._lines.count
+        return self._actions.count
 
     @property
     def requests(self) -> int:
@@ -80,7 +74,7 @@ class Recorder:
     @property
     def problems(self) -> list[str]:
         """What could not be kept, in words."""
-        of_files = (self._lines.problem, self._request_lines.problem)
+        of_files = (self._actions.problem, self._request_lines.problem)
         return [problem for problem in of_files if problem] + self._screenshots.problems
 
     async def start(self) -> None:
@@ -102,13 +96,13 @@ class Recorder:
 
     def add_action(self, seen: dict[str, Any]) -> str:
         """An action that an outside tool saw, in its place in the order; returns its screenshot's name."""
-        pending = self._put_in_order(seen, seen.get("frame"), held=False)
-        self._write_ready()
+        pending = self._actions.put(seen, seen.get("frame"), self._screenshots.take, source=OUTSIDE)
+        self._actions.write_ready()
         return pending.screenshot
 
     def add_screenshot(self, taken_at_ms: float, png: bytes) -> str:
         """A picture that an outside tool took; returns its name."""
-        return self._screenshots.add(self._timeline.place(taken_at_ms, time.time() * 1000), png)
+        return self._screenshots.add(self._actions.place(taken_at_ms), png)
 
     @property
     def closed(self) -> bool:
@@ -125,8 +119,7 @@ class Recorder:
             await asyncio.wait(self._looking, timeout=HOLD_AT_MOST_S)
         for task in self._looking:
             task.cancel()
-        self._write(self._order.rest())
-        self._lines.close()
+        self._actions.close()
         await self._requests.close()
         self._request_lines.close()
         await self._screenshots.close()
@@ -159,19 +152,13 @@ class Recorder:
         if seen["type"] == PROBE:
             self._look(None, session, context, held)
             return
-        pending = self._put_in_order(seen, self._frames.get((session, context)), held is not None, session)
+        frame = self._frames.get((session, context))
+        pending = self._actions.put(
+            seen, frame, self._screenshots.take, source=session, held=held is not None
+        )
         if held is not None:
             self._look(pending, session, context, held)
-        self._write_ready()
-
-    def _put_in_order(
-        self, seen: dict[str, Any], frame: str | None, held: bool, source: str | None = None
-    ) -> Pending:
-        timestamp = self._timeline.place(seen["time"], time.time() * 1000)
-        pending = Pending(seen, timestamp, frame, self._screenshots.take(timestamp), held)
-        if wait := self._order.put(pending, source, self._loop.time()):
-            self._loop.call_later(wait, self._write_ready)
-        return pending
+        self._actions.write_ready()
 
     def _look(self, pending: Pending | None, session: str | None, context: int, held: float) -> None:
         task = self._loop.create_task(self._find_target(pending, session, context, held))
@@ -186,25 +173,8 @@ class Recorder:
         if pending is not None:
             pending.seen = with_inner_target(pending.seen, question.result() if question.done() else None)
             pending.held = False
-            self._write_ready()
+            self._actions.write_ready()
         await question
-
-    def _write_ready(self) -> None:
-        # A timer may come a moment before its time.
-        self._write(self._order.ready(self._loop.time() + TIMER_RESOLUTION_S))
-
-    def _write(self, in_order: Iterable[Pending]) -> None:
-        for pending in in_order:
-            line = action_line(
-                pending.seen,
-                timestamp=pending.timestamp,
-                frame=pending.frame,
-                screenshot=pending.screenshot,
-                show_secrets=self._record_passwords,
-            )
-            self._lines.append(line)
-            self._timeline.wrote(pending.timestamp)
-            self._progress()
 
     def _report(self, problem: str) -> None:
         """Called on any thread."""
