@@ -14,6 +14,7 @@ from clawbench.results.files import JsonLines, read_json_lines, write_atomic, wr
 from clawbench.results.layout import RunDirectory, slug
 from clawbench.results.reasons import Cause, FinishReason, Isolation, State, StopReason, Verdict
 from clawbench.results.record import Check, Claim, Identified, RunRecord, Score, UsageReport, now
+from clawbench.results.reserve import Reserve
 from clawbench.results.usage import Metered, Price, Usage, dollars
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "NotIntercepted",
     "Price",
     "RequestEntry",
+    "Reserve",
     "RunDirectory",
     "RunRecord",
     "Score",

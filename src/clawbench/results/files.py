@@ -33,7 +33,7 @@ def write_json(path: Path, value: Any) -> None:
 
 
 class JsonLines:
-    """An append-only JSONL file; each line is handed to the kernel as one write before `append` returns."""
+    """An append-only JSONL file of one writer; a line is in it when `append` returns, or nothing of it is."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -41,9 +41,14 @@ class JsonLines:
 
     def append(self, value: Any) -> None:
         line = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-        data = memoryview(line.encode("utf-8", "surrogatepass") + b"\n")
-        while data:
-            data = data[os.write(self._fd, data) :]
+        data = line.encode("utf-8", "surrogatepass") + b"\n"
+        written = 0
+        try:
+            while written < len(data):
+                written += os.write(self._fd, memoryview(data)[written:])
+        except OSError:
+            os.ftruncate(self._fd, os.fstat(self._fd).st_size - written)
+            raise
 
     def close(self) -> None:
         if self._fd >= 0:

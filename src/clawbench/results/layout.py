@@ -63,6 +63,11 @@ class RunDirectory:
         return self.path / "run.json"
 
     @property
+    def reserve(self) -> Path:
+        """Takes up room for the record's last version while the run goes on."""
+        return self.path / ".reserve"
+
+    @property
     def eval_schema(self) -> Path:
         return self.path / "eval-schema.json"
 

@@ -38,8 +38,9 @@ class OutputPipe:
         if self._left is not None:
             self._left -= room
         kept = memoryview(data)[:room]
-        while kept:
-            kept = kept[os.write(self._file, kept) :]
+        with contextlib.suppress(OSError):  # a full disk: what was said is lost, who said it is not to blame
+            while kept:
+                kept = kept[os.write(self._file, kept) :]
         return room == len(data)
 
     def close(self) -> None:

@@ -199,5 +199,5 @@ async def test_a_browser_that_ends_is_told_and_recorded(open_session: Any) -> No
         assert opened.interception() == {
             "intercepted": False,
             "stop_reason": "browser_crashed",
-            "stop_description": "The browser ended by itself.",
+            "stop_description": "The browser was ended by SIGKILL.",
         }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -12,6 +13,8 @@ EventHandler = Callable[[dict[str, Any], str | None], None]
 """Called with the event's params and the session it came from, in the order the browser sent them."""
 
 DEFAULT_TIMEOUT_S = 30.0
+
+log = logging.getLogger(__name__)
 
 
 class CdpError(Exception):
@@ -153,7 +156,13 @@ class CdpConnection:
             self._guarded(on_reply, _ended())
 
     def _dispatch(self, raw: bytes) -> None:
-        message: Message = json.loads(raw)
+        try:
+            message: Message = json.loads(raw)
+        except ValueError:
+            # Whatever was lost with it, nothing can be decided rightly any more.
+            log.error("the browser sent %d bytes that are no message", len(raw))
+            self.close()
+            return
         if (message_id := message.get("id")) is not None:
             waiting = self._replies.pop(message_id, None)
             if waiting is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import signal
 import sys
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -16,7 +17,7 @@ from clawbench.results import StopReason
 
 MODULE = "clawbench.environments.browser.session"
 LONGEST_LINE = 16 << 20
-STOP_TIMEOUT_S = 90.0
+STOP_TIMEOUT_S = 60.0
 """A session that does not close within this time is killed."""
 
 
@@ -54,7 +55,7 @@ class BrowserSession:
         if self._on_spawn is not None:
             self._on_spawn(self._process.pid)
         self._reading = asyncio.create_task(self._read())
-        self._write(config.model_dump_json())
+        self._write(config.for_the_session())
         try:
             first = await self._first
         except asyncio.CancelledError:
@@ -80,7 +81,8 @@ class BrowserSession:
             last = await asyncio.wait_for(asyncio.shield(self._last), STOP_TIMEOUT_S)
         except TimeoutError:
             await self.kill()
-            last = await self._last
+            detail = f"the browser session did not end within {STOP_TIMEOUT_S:g} s and was killed"
+            last = SessionEvent(event="failed", detail=detail)
         await self._gone()
         return last
 
@@ -114,7 +116,7 @@ class BrowserSession:
             last = event
         code = await self._process.wait()
         if last is None or last.event != "closed":
-            detail = f"the session process ended with code {code}"
+            detail = f"the browser session's process {_in_words(code)}"
             if last is not None and last.event == "failed":
                 detail = last.detail
             last = SessionEvent(event="failed", detail=detail)
@@ -135,3 +137,7 @@ class BrowserSession:
         assert self._process is not None
         assert self._process.stdin is not None
         self._process.stdin.close()
+
+
+def _in_words(code: int) -> str:
+    return f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import socket
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,6 +30,8 @@ class Browser:
     """A running Chromium that nobody else can speak to."""
 
     cdp: CdpConnection
+    catch_up: Callable[[], None]
+    """Takes in at once all that the browser has said up to now."""
     listener: socket.socket
     """Where its traffic arrives; nothing leaves unless somebody answers here."""
     process: Process
@@ -60,12 +62,19 @@ async def launch(
     log = scratch / "browser.log"
     arguments = flags(profile=sandbox.inside(PROFILE), proxy_port=port, width=width, height=height)
     env = {"DISPLAY": display.name} | ({"TMPDIR": str(temporary)} if temporary else {})
-    for extra in ((), UNSANDBOXED):
-        argv = [str(program), *extra, *arguments]
-        browser = await _attempt(sandbox, argv, env, port, log, sandboxed=not extra)
-        if browser is not None:
-            return browser
-    raise EnvironmentFailedError(f"The browser {program} did not start: {tail(log)}")
+    browser = await _attempt(sandbox, [str(program), *arguments], env, port, log, sandboxed=True)
+    if browser is None and _sandbox_refused(log):
+        argv = [str(program), *UNSANDBOXED, *arguments]
+        browser = await _attempt(sandbox, argv, env, port, log, sandboxed=False)
+    if browser is None:
+        raise EnvironmentFailedError(f"The browser {program} did not start: {tail(log)}")
+    return browser
+
+
+def _sandbox_refused(log: Path) -> bool:
+    """Whether Chromium's own sandbox is why it ended: a crash must not be a reason to do without."""
+    said = log.read_text(encoding="utf-8", errors="replace").lower()
+    return any(word in said for word in ("sandbox", "namespace", "zygote", "setuid"))
 
 
 def write_profile(profile: Path) -> None:
@@ -100,7 +109,8 @@ async def _attempt(
     finally:
         os.close(to_browser)
         os.close(from_browser)
-    cdp = CdpConnection(PipeTransport(our_read, our_write))
+    pipe = PipeTransport(our_read, our_write)
+    cdp = CdpConnection(pipe)
     try:
         version = await cdp.send("Browser.getVersion", timeout=START_TIMEOUT_S)
     except CdpError:
@@ -111,4 +121,5 @@ async def _attempt(
         cdp.close()
         await process.end()
         raise
-    return Browser(cdp, process.listeners[EGRESS], process, sandbox, version["product"], sandboxed)
+    listener = process.listeners[EGRESS]
+    return Browser(cdp, pipe.catch_up, listener, process, sandbox, version["product"], sandboxed)

@@ -31,6 +31,12 @@ class PipeTransport:
         self._on_message, self._on_end = on_message, on_end
         self._loop.add_reader(self._read_fd, self._on_readable)
 
+    def catch_up(self) -> None:
+        """Take in all that the browser has said up to now, its end included."""
+        for _ in ("what is in the pipe", "and whether that was the end of it"):
+            if not self._closed:
+                self._on_readable()
+
     def write(self, message: bytes) -> None:
         idle = not self._outgoing
         self._outgoing.append(memoryview(message + b"\0"))

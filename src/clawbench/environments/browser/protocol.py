@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel
+from pydantic import BaseModel, FieldSerializationInfo, SecretStr, field_serializer
 
 
 class EgressRules(BaseModel):
@@ -35,8 +35,10 @@ class SessionConfig(BaseModel):
     uploads: dict[str, Path] = {}
     """Paths the agent may upload, as it names them inside its sandbox -> the host file."""
     record_passwords: bool = False
-    browser: Path
+    browser: Path | None = None
     """The Chromium or Chrome to run."""
+    remote: SecretStr | None = None
+    """Where a browser already runs that is to be used instead: its CDP address, which may hold a token."""
     sandbox: Literal["bwrap", "none"] = "bwrap"
     view: Literal["none", "watch", "control"] = "none"
     """Whether the screen is shown to somebody, and whether their keys and clicks count."""
@@ -47,16 +49,26 @@ class SessionConfig(BaseModel):
     closing_moment_s: float = 15.0
     """After a match the recording goes on until the page is quiet, at most so long."""
 
+    def for_the_session(self) -> str:
+        """One line of JSON with its secrets: for the session's stdin and nothing else."""
+        return self.model_dump_json(context={"secrets": True})
+
+    @field_serializer("remote", when_used="unless-none")
+    def _hide(self, value: SecretStr, info: FieldSerializationInfo) -> str:
+        return value.get_secret_value() if (info.context or {}).get("secrets") else str(value)
+
 
 class SessionEvent(BaseModel):
     """One line of JSON on the session's stdout."""
 
-    event: Literal["ready", "progress", "intercepted", "browser_crashed", "failed", "closed"]
+    event: Literal["ready", "progress", "notice", "intercepted", "browser_crashed", "failed", "closed"]
     actions: int = 0
     requests: int = 0
+    commands: int = 0
+    """CDP commands of the agent; like an action, each is a sign of life."""
     video_started_at: float | None = None
     detail: str = ""
-    """What went wrong (`failed`, `browser_crashed`), else free text."""
+    """What went wrong (`failed`, `browser_crashed`) or what the record should say (`notice`), else free."""
 
 
 class SessionCommand(BaseModel):

@@ -25,6 +25,7 @@ log = logging.getLogger(__name__)
 LONGEST_LINE = 64 << 20
 QUIET_S = 0.5
 PROGRESS_EVERY_S = 0.2
+MOST_NOTICES = 50
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,8 @@ class Session:
         self._over: asyncio.Future[End] = self._loop.create_future()
         self._stage: Stage | None = None
         self._closing: asyncio.Task[bool] | None = None
-        self._counts = (0, 0)
+        self._notices: list[str] = []
+        self._counts = {"actions": 0, "requests": 0, "commands": 0}
         self._progress_due: asyncio.TimerHandle | None = None
 
     def end(self, reason: StopReason, description: str, event: SessionEvent | None = None) -> None:
@@ -77,8 +79,7 @@ class Session:
                 scratch.mkdir()
                 guardian.watch_directory(scratch)
                 stack.callback(shutil.rmtree, scratch, ignore_errors=True)
-                watchers = Watchers(self._progress, self._matched, self._failed, self._browser_gone)
-                self._stage = await open_stage(stack, self._config, scratch, guardian, watchers)
+                self._stage = await open_stage(stack, self._config, scratch, guardian, self._watchers())
                 self._announce(self._stage)
                 end = await self._over
                 if end.event is not None:
@@ -91,8 +92,9 @@ class Session:
             self.end(StopReason.ERROR, explain(error))
 
     def _announce(self, stage: Stage) -> None:
-        detail = ", ".join((stage.version, *stage.notices))
-        self._say("ready", video_started_at=stage.video.started_at, detail=detail)
+        self._say("ready", video_started_at=stage.video.started_at, detail=stage.version)
+        for notice in stage.notices:
+            self.notice(notice)
 
     async def _closing_moment(self) -> None:
         """After a match the recording goes on until the page is quiet."""
@@ -100,6 +102,23 @@ class Session:
             await self._closing
 
     # -- what the parts report ---------------------------------------------------------------------
+
+    def _watchers(self) -> Watchers:
+        return Watchers(
+            progress=lambda actions, requests: self._progress(actions=actions, requests=requests),
+            commanded=lambda commands: self._progress(commands=commands),
+            matched=self._matched,
+            failed=self._failed,
+            browser_gone=self._browser_gone,
+            noticed=self.notice,
+        )
+
+    def notice(self, detail: str) -> None:
+        """Something that the record should say, once."""
+        if detail not in self._notices and len(self._notices) < MOST_NOTICES:
+            self._notices.append(detail)
+            log.warning("%s", detail)
+            self._say("notice", detail=detail)
 
     def _matched(self, request: InterceptedRequest) -> None:
         self._say("intercepted", detail=f"{request.method} {request.url}"[:500])
@@ -110,12 +129,11 @@ class Session:
     def _failed(self, detail: str) -> None:
         self.end(StopReason.ERROR, detail, SessionEvent(event="failed", detail=detail))
 
-    def _browser_gone(self) -> None:
-        detail = "The browser ended by itself."
+    def _browser_gone(self, detail: str) -> None:
         self.end(StopReason.BROWSER_CRASHED, detail, SessionEvent(event="browser_crashed", detail=detail))
 
-    def _progress(self, actions: int, requests: int) -> None:
-        self._counts = (actions, requests)
+    def _progress(self, **counts: int) -> None:
+        self._counts.update(counts)
         if self._progress_due is None:
             self._progress_due = self._loop.call_later(PROGRESS_EVERY_S, self._say_progress)
 
@@ -129,15 +147,18 @@ class Session:
         self._emit(SessionEvent(event=event, **fields))
 
     def _emit(self, event: SessionEvent) -> None:
-        actions, requests = self._counts
-        line = event.model_copy(update={"actions": actions, "requests": requests}).model_dump_json()
+        line = event.model_copy(update=self._counts).model_dump_json()
         with suppress(OSError):
             os.write(sys.stdout.fileno(), line.encode() + b"\n")
 
     def _write_outcome(self, end: End) -> None:
-        if not self._run.interception.exists():
-            outcome = NotIntercepted(stop_reason=end.reason, stop_description=end.description)
+        if self._stage is not None and self._stage.interceptor.matched is not None:
+            return
+        outcome = NotIntercepted(stop_reason=end.reason, stop_description=end.description)
+        try:
             write_json(self._run.interception, outcome.model_dump(mode="json"))
+        except OSError as error:
+            log.error("%s: %s", self._run.interception, error)  # the runner tries again
 
 
 def explain(error: Exception) -> str:

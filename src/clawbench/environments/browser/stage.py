@@ -8,21 +8,24 @@ import shutil
 import tempfile
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from clawbench.environments.browser.cdp import CdpConnection
+from clawbench.environments.browser.crashes import CrashWatch
 from clawbench.environments.browser.display import Display, start_display
 from clawbench.environments.browser.gate.egress import Egress
 from clawbench.environments.browser.gate.interceptor import Interceptor
 from clawbench.environments.browser.launch import DOWNLOADS, Browser, launch
 from clawbench.environments.browser.protocol import SessionConfig
 from clawbench.environments.browser.recorder import BINDING, WORLD, Recorder
+from clawbench.environments.browser.recorder.lines import RecordFile
 from clawbench.environments.browser.relay import Relay, RelayRules
 from clawbench.environments.browser.screen import Screen
 from clawbench.environments.browser.screenshare import ScreenShare
 from clawbench.environments.browser.video import Video
+from clawbench.environments.browser.vigil import keep_vigil
 from clawbench.results import InterceptedRequest, RunDirectory
 from clawbench.sandbox import Guardian, Mount, open_sandbox
 from clawbench.tasks import EvalSchema
@@ -38,9 +41,15 @@ class Watchers:
     """Whom the parts tell what happens."""
 
     progress: Callable[[int, int], None]
+    """How many actions and requests there have been."""
+    commanded: Callable[[int], None]
+    """How many commands the agent has given."""
     matched: Callable[[InterceptedRequest], None]
     failed: Callable[[str], None]
-    browser_gone: Callable[[], None]
+    """The session cannot go on: nothing may leave the browser any more."""
+    browser_gone: Callable[[str], None]
+    noticed: Callable[[str], None]
+    """Something the record should say; the session goes on."""
 
 
 @dataclass(frozen=True)
@@ -65,10 +74,11 @@ async def open_stage(
     screen = Screen(display.frame_buffer)
     stack.callback(screen.close)
     browser = await _browser(stack, config, scratch, guardian, display)
+    watch = replace(watch, failed=await _exit(stack, config, browser, watch.failed))
     parts = await watch_browser(stack, config, watch, browser.cdp, screen)
-    relay = await open_relay(stack, config, browser.cdp, _rules(config, browser))
+    relay = await open_relay(stack, config, browser.cdp, _rules(config, browser), watch)
     await _share_screen(stack, config, scratch, guardian, display)
-    tell_of_end(browser.cdp, watch)
+    stack.callback(keep_vigil(browser, display, gone=watch.browser_gone, failed=watch.failed))
     notices = [] if browser.sandboxed else ["Chromium's own sandbox is off: it cannot work here"]
     return Stage(browser.version, notices, *parts, relay)
 
@@ -78,9 +88,19 @@ async def watch_browser(
 ) -> tuple[Interceptor, Recorder, Video]:
     """Return once every request of the browser is intercepted and everything in it is recorded."""
     run = RunDirectory(config.run_dir)
-    video = Video(screen, run.recording, on_problem=lambda problem: log.warning("video: %s", problem))
+    video = Video(
+        screen,
+        run.recording,
+        on_problem=lambda problem: watch.noticed(f"The video has a gap: {problem}"),
+        on_unwritable=lambda problem: watch.failed(cannot_be_kept(problem)),
+    )
     recorder = Recorder(
-        cdp, run, screen, record_passwords=config.record_passwords, on_progress=watch.progress
+        cdp,
+        run,
+        screen,
+        record_passwords=config.record_passwords,
+        on_progress=watch.progress,
+        on_problem=lambda problem: watch.failed(cannot_be_kept(problem)),
     )
     interceptor = Interceptor(
         cdp,
@@ -94,6 +114,7 @@ async def watch_browser(
     await reopen_pages(cdp)
     stack.push_async_callback(ended_in_time, "recorder", recorder.close)
     await recorder.start()
+    await CrashWatch(cdp, watch.noticed).start()
     await video.start()
     stack.push_async_callback(ended_in_time, "video", video.stop)
     return interceptor, recorder, video
@@ -101,9 +122,18 @@ async def watch_browser(
 
 def tell_of_end(cdp: CdpConnection, watch: Watchers) -> None:
     """Report the end of the connection to the browser, also where it has ended already."""
-    cdp.on_close(watch.browser_gone)
+
+    def ended() -> None:
+        watch.browser_gone("The browser ended by itself.")
+
+    cdp.on_close(ended)
     if cdp.closed.is_set():
-        watch.browser_gone()
+        ended()
+
+
+def cannot_be_kept(problem: str) -> str:
+    """A record with gaps is none: the run ends."""
+    return f"The record cannot be kept: {problem}. Free space there, or choose another --output"
 
 
 async def _display(
@@ -135,11 +165,23 @@ async def _browser(
         temporary=_short_directory(stack, guardian) if config.sandbox == "none" else None,
     )
     stack.callback(browser.cdp.close)
-    egress = Egress(config.egress)
+    return browser
+
+
+async def _exit(
+    stack: AsyncExitStack, config: SessionConfig, browser: Browser, failed: Callable[[str], None]
+) -> Callable[[str], None]:
+    """Open the browser's only way out; returns `failed`, closing the way out first."""
+    egress = Egress(config.egress, before_sending=browser.catch_up)
     browser.cdp.on_close(egress.close)
     stack.callback(egress.close)
     await egress.serve(browser.listener)
-    return browser
+
+    def cut_and_tell(detail: str) -> None:
+        egress.close()
+        failed(detail)
+
+    return cut_and_tell
 
 
 def _home(scratch: Path, name: str) -> Path:
@@ -163,9 +205,12 @@ def _rules(config: SessionConfig, browser: Browser) -> RelayRules:
 
 
 async def open_relay(
-    stack: AsyncExitStack, config: SessionConfig, cdp: CdpConnection, rules: RelayRules
+    stack: AsyncExitStack, config: SessionConfig, cdp: CdpConnection, rules: RelayRules, watch: Watchers
 ) -> Relay:
-    relay = Relay(cdp, rules, RunDirectory(config.run_dir).relay_log)
+    log_file = RecordFile(
+        RunDirectory(config.run_dir).relay_log, lambda problem: watch.failed(cannot_be_kept(problem))
+    )
+    relay = Relay(cdp, rules, log_file, on_command=watch.commanded)
     stack.push_async_callback(ended_in_time, "relay", relay.close)
     await relay.serve(config.relay_socket)
     return relay

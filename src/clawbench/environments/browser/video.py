@@ -37,13 +37,15 @@ class Video:
         ffmpeg: str = "ffmpeg",
         fps: int = FRAMES_PER_SECOND,
         on_problem: Callable[[str], None] | None = None,
+        on_unwritable: Callable[[str], None] | None = None,
     ) -> None:
+        """`on_problem` hears of all that went wrong, `on_unwritable` where the file could not be written."""
         self.started_at = 0.0
         """Epoch seconds of the video's timestamp zero."""
         self.problems: list[str] = []
         """What went wrong with the recording so far, in words."""
         self._screen, self._path, self._ffmpeg, self._fps = screen, path, ffmpeg, fps
-        self._on_problem = on_problem
+        self._on_problem, self._on_unwritable = on_problem, on_unwritable
         self._stopping = threading.Event()
         self._shown, self._spare = bytearray(screen.frame_size), bytearray(screen.frame_size)
         self._changed_at = 0.0
@@ -167,7 +169,7 @@ class Video:
         try:
             yield
         except OSError as error:
-            self._report(f"{self._path}: {error.strerror}")
+            self._report(f"{self._path}: {error.strerror}", self._on_unwritable)
 
     def _close(self, end: int) -> None:
         if self._encoder is not None and (complaint := self._encoder.close()):
@@ -176,9 +178,10 @@ class Video:
             self._file.finish(end)
         self._file.close()
 
-    def _report(self, problem: str) -> None:
+    def _report(self, problem: str, also: Callable[[str], None] | None = None) -> None:
         if problem in self.problems:
             return
         self.problems.append(problem)
-        if self._on_problem is not None:
-            self._loop.call_soon_threadsafe(self._on_problem, problem)
+        for listener in (self._on_problem, also):
+            if listener is not None:
+                self._loop.call_soon_threadsafe(listener, problem)

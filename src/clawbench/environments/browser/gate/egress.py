@@ -31,9 +31,11 @@ class RefusedError(Exception):
 class Egress:
     """Tunnels to the routes and, where allowed, the public internet; `close` cuts all of them at once."""
 
-    def __init__(self, rules: EgressRules) -> None:
+    def __init__(self, rules: EgressRules, before_sending: Callable[[], None] = lambda: None) -> None:
+        """`before_sending` is called before the browser's bytes are passed on, and may close the egress."""
         self.opened = 0
         self.refused = 0
+        self._before_sending = before_sending
         self._internet = rules.internet
         self._routes = {host.lower().rstrip("."): path for host, path in rules.routes.items()}
         self._server: asyncio.Server | None = None
@@ -55,6 +57,12 @@ class Egress:
             task.cancel()
         for end in tuple(self._ends):
             end.abort()
+
+    def may_send(self) -> bool:
+        """Whether bytes of the browser may leave, by all that is known now."""
+        if not self._closed:
+            self._before_sending()
+        return not self._closed
 
     def adopt(self, transport: asyncio.Transport) -> bool:
         """Keep track of one end of a tunnel; False where the egress is closed and the end was cut."""
@@ -187,6 +195,8 @@ class _Client(_End):
         self._step: Callable[[], bool] | None = self._greeting
 
     def data_received(self, data: bytes) -> None:
+        if not self.egress.may_send():
+            return
         if self.other is not None:
             super().data_received(data)
             return

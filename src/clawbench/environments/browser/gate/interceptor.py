@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from clawbench.environments.browser.cdp import CdpConnection
 from clawbench.environments.browser.gate.bodies import Body, query_params, read_body
 from clawbench.environments.browser.gate.matching import Decision, concerns, decide
-from clawbench.results import Intercepted, InterceptedRequest, RunDirectory, write_json
+from clawbench.results import Intercepted, InterceptedRequest, Reserve, RunDirectory
 from clawbench.tasks import EvalSchema
 
 EVERYTHING = [{"urlPattern": "*", "requestStage": "Request"}]
@@ -74,7 +75,8 @@ class Interceptor:
 
     def _save(self, request: dict[str, Any], params: dict[str, Any], body: Body, decision: Decision) -> None:
         matched, record = interception(request, params, body, decision)
-        write_json(self._run.interception, record)
+        data = json.dumps(record, ensure_ascii=False, indent=2) + "\n"
+        Reserve(self._run.reserve).write(self._run.interception, data)
         self.matched = matched
         self._on_match(matched)
 

@@ -7,12 +7,14 @@ import ipaddress
 import json
 import secrets
 import time
+from collections.abc import Callable
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from clawbench.environments.browser.cdp import CdpConnection, CdpError, Message
+from clawbench.environments.browser.recorder.lines import RecordFile
 from clawbench.environments.browser.relay.agent import Agent
 from clawbench.environments.browser.relay.policy import (
     BLANK,
@@ -24,7 +26,6 @@ from clawbench.environments.browser.relay.policy import (
     judge,
 )
 from clawbench.environments.browser.relay.wire import Head, Listener, Reply, Wire
-from clawbench.results import JsonLines
 
 REFUSED = Reply(HTTPStatus.FORBIDDEN, b"refused")
 NOT_FOUND = Reply(HTTPStatus.NOT_FOUND, b"not found")
@@ -33,13 +34,20 @@ NOT_FOUND = Reply(HTTPStatus.NOT_FOUND, b"not found")
 class Relay:
     """Serves clients of the agent; each gets sessions of its own on the one browser."""
 
-    def __init__(self, cdp: CdpConnection, rules: RelayRules, log: Path) -> None:
+    def __init__(
+        self,
+        cdp: CdpConnection,
+        rules: RelayRules,
+        log: RecordFile,
+        on_command: Callable[[int], None] = lambda _: None,
+    ) -> None:
+        """`on_command` hears how many commands there have been."""
         self.commands = 0
         self.refused = 0
         self.targets: dict[str, dict[str, Any]] = {}
         """What the agent may see, by id."""
-        self._cdp, self._rules = cdp, rules
-        self._log = JsonLines(log)
+        self._cdp, self._rules, self._log = cdp, rules, log
+        self._on_command = on_command
         self._id = secrets.token_hex(16)
         self._agents: dict[Wire, Agent] = {}
         self._server: asyncio.Server | None = None
@@ -96,6 +104,7 @@ class Relay:
             "decision": decision,
         }
         self._log.append(entry)
+        self._on_command(self.commands)
 
     # -- connections -----------------------------------------------------------------------------
 
