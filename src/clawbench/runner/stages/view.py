@@ -14,13 +14,14 @@ from clawbench.tasks import WebTask
 
 
 def open_view(
-    settings: ViewSettings, task: WebTask, files: Mapping[str, Path], screen: Path
+    settings: ViewSettings, task: WebTask, files: Mapping[str, Path], *, screen: Path, relay: Path
 ) -> AbstractAsyncContextManager[LiveView]:
     """Serve a run's view; `files`: as the browser's file dialogs show them -> the host file."""
     novnc = find_novnc()
     if novnc is None:
         raise MissingPartError("noVNC", "shows the screen in a browser", "Run `clawbench doctor`")
-    return serve_view(settings, subject(settings, task, files), screen, novnc)
+    about = subject(settings, task, files)
+    return serve_view(settings, about, screen=screen, relay=relay, novnc=novnc)
 
 
 def subject(settings: ViewSettings, task: WebTask, files: Mapping[str, Path]) -> Subject:

@@ -94,7 +94,8 @@ class WebStage:
 
     async def _show(self) -> None:
         if (settings := self._spec.view) is not None:
-            view = open_view(settings, self._task, self._uploads(), self._scratch / VNC_SOCKET)
+            screen, relay = self._scratch / VNC_SOCKET, self.sockets[CDP]
+            view = open_view(settings, self._task, self._uploads(), screen=screen, relay=relay)
             self._view = await self._resources.enter_async_context(view)
             self._progress.tell(invitation(settings, self._view))
 

@@ -20,6 +20,7 @@ from clawbench.environments.browser.vnc.bridge import join
 from clawbench.environments.browser.vnc.guard import Guard
 from clawbench.environments.browser.vnc.presence import Presence
 from clawbench.environments.browser.vnc.subject import Subject
+from clawbench.environments.browser.vnc.windows import Windows
 
 PAGE = Path(__file__).parent / "page"
 SUPERSEDED = 4001
@@ -30,8 +31,11 @@ SCREEN_ENDED = 4002
 class ViewApp:
     """What one view serves, over the things its run shares with it."""
 
-    def __init__(self, subject: Subject, board: Board, presence: Presence, screen: Path) -> None:
+    def __init__(
+        self, subject: Subject, board: Board, presence: Presence, screen: Path, windows: Windows | None
+    ) -> None:
         self._subject, self._board, self._presence, self._screen = subject, board, presence, screen
+        self._windows = windows
         self._connections = 0
 
     def build(self, access: Access, novnc: Path) -> Starlette:
@@ -44,6 +48,7 @@ class ViewApp:
                 Route("/task", self._task),
                 Route("/files/{name}", self._handout),
                 Route("/events", self._events),
+                Route("/windows/{target}/{verb}", self._arrange, methods=["POST"]),
                 WebSocketRoute("/screen", self._show),
                 Mount("/novnc/core", StaticFiles(directory=novnc / "core", follow_symlink=True)),
                 Mount("/novnc/vendor", StaticFiles(directory=novnc / "vendor", follow_symlink=True)),
@@ -66,6 +71,13 @@ class ViewApp:
                 yield f"data: {state}\n\n"
 
         return StreamingResponse(lines(), media_type="text/event-stream")
+
+    async def _arrange(self, request: Request) -> Response:
+        target, verb = request.path_params["target"], request.path_params["verb"]
+        if self._windows is None or verb not in ("raise", "close"):
+            return PlainTextResponse("not here", 404)
+        await (self._windows.raise_window if verb == "raise" else self._windows.close_window)(target)
+        return Response(status_code=204)
 
     async def _show(self, websocket: WebSocket) -> None:
         """The newest connection has the screen: the session shows it to one at a time."""

@@ -9,6 +9,8 @@ from collections.abc import AsyncIterator
 from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
+from clawbench.environments.browser.vnc.windows import Window
+
 Phase = Literal["preparing", "running", "stopping", "done"]
 
 
@@ -19,6 +21,7 @@ class Notice:
     phase: Phase = "preparing"
     actions: int = 0
     requests: int = 0
+    windows: tuple[Window, ...] = ()
     headline: str = ""
     detail: str = ""
 

@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from clawbench.environments.browser.vnc.access import Access, is_own_page
 
 TOKEN = "token"
+SAFE = ("GET", "HEAD")
 REFUSED = Path(__file__).parent / "page" / "refused.html"
 HEADERS = {
     "Cache-Control": "no-store",
@@ -38,8 +39,7 @@ class Guard:
 
     async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
         asked = HTTPConnection(scope)
-        own = is_own_page(asked.headers.get("origin"), asked.headers.get("host"))
-        if own and self._access.admits(asked.cookies):
+        if _is_own(asked) and self._access.admits(asked.cookies):
             await self._app(scope, receive, send)
         else:
             await send({"type": "websocket.close", "code": 1008})  # before it was accepted: HTTP 403
@@ -50,7 +50,7 @@ class Guard:
                 MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 
-        known = self._access.admits(request.cookies)
+        known = self._access.admits(request.cookies) and (request.method in SAFE or _is_own(request))
         answer: ASGIApp
         if TOKEN in request.query_params:
             answer = self._enter(request, known)
@@ -70,6 +70,10 @@ class Guard:
             return _refusal()
         onward.set_cookie(self._access.cookie_name, cookie, httponly=True, samesite="lax")
         return onward
+
+
+def _is_own(asked: HTTPConnection) -> bool:
+    return is_own_page(asked.headers.get("origin"), asked.headers.get("host"))
 
 
 def _refusal() -> Response:

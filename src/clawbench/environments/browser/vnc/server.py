@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import uvicorn
+from starlette.applications import Starlette
 
 from clawbench.environments.browser.vnc.access import Access
 from clawbench.environments.browser.vnc.app import ViewApp
@@ -20,6 +21,7 @@ from clawbench.environments.browser.vnc.board import Board
 from clawbench.environments.browser.vnc.guard import TOKEN
 from clawbench.environments.browser.vnc.presence import Presence
 from clawbench.environments.browser.vnc.subject import Mode, Subject, ending
+from clawbench.environments.browser.vnc.windows import Windows
 from clawbench.errors import InputError
 from clawbench.results import StopReason, Verdict
 
@@ -76,14 +78,30 @@ class LiveView:
 
 @asynccontextmanager
 async def serve_view(
-    settings: ViewSettings, subject: Subject, screen: Path, novnc: Path
+    settings: ViewSettings, subject: Subject, *, screen: Path, relay: Path, novnc: Path
 ) -> AsyncIterator[LiveView]:
-    """Serve until the block ends; `screen` is the session's socket, `novnc` where noVNC's files are."""
+    """Serve until the block ends; `screen` and `relay` are the session's, `novnc` is where its files are."""
     listener = listen(settings.host, settings.port)
     access, board, presence = Access(), Board(), Presence()
     view = LiveView(f"{address(listener)}/?{TOKEN}={access.token}", board, presence)
-    app = ViewApp(subject, board, presence, screen).build(access, novnc)
-    server = _Server(
+    windows = Windows(relay, lambda shown: board.post(windows=tuple(shown)))
+    app = ViewApp(subject, board, presence, screen, windows if subject.mode == "control" else None)
+    server = _server(app.build(access, novnc))
+    serving = asyncio.create_task(server.serve([listener]))
+    following = [asyncio.create_task(windows.follow())] if subject.mode == "control" else []
+    try:
+        yield view
+    finally:
+        for task in following:
+            task.cancel()
+        await asyncio.gather(*following, return_exceptions=True)
+        view.close()
+        server.should_exit = True
+        await serving
+
+
+def _server(app: Starlette) -> uvicorn.Server:
+    return _Server(
         uvicorn.Config(
             app,
             log_config=None,
@@ -97,13 +115,6 @@ async def serve_view(
             timeout_graceful_shutdown=GOODBYE_S,
         )
     )
-    serving = asyncio.create_task(server.serve([listener]))
-    try:
-        yield view
-    finally:
-        view.close()
-        server.should_exit = True
-        await serving
 
 
 class _Server(uvicorn.Server):

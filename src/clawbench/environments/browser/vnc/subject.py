@@ -89,4 +89,4 @@ def ending(reason: StopReason, verdict: Verdict | None) -> tuple[str, str]:
     lines = [NOT_SENT] if reason is StopReason.INTERCEPTED else []
     if verdict is not None and verdict in VERDICTS:
         lines.append(VERDICTS[verdict])
-    return ENDINGS[reason], " ".join(lines)
+    return ENDINGS[reason], "\n".join(lines)

@@ -1,6 +1,6 @@
 // The person's files as rows; a click on a value hands it to `choose`.
 
-const make = (tag, properties = {}, ...children) => {
+export const make = (tag, properties = {}, ...children) => {
   const element = Object.assign(document.createElement(tag), properties);
   element.append(...children);
   return element;

@@ -1,5 +1,5 @@
 import RFB from "/novnc/core/rfb.js";
-import { fileNodes } from "/details.js";
+import { fileNodes, make } from "/details.js";
 
 const SUPERSEDED = 4001;
 const RETRY_MS = 1000;
@@ -101,6 +101,23 @@ const showClock = () => {
   $("clock").classList.toggle("late", !isOver() && whole <= LATE_S);
 };
 
+const showWindows = (windows) => {
+  const ask = (window, verb) => () => {
+    fetch(`/windows/${window.target}/${verb}`, { method: "POST" });
+    rfb?.focus();
+  };
+  $("windows").hidden = windows.length < 2;
+  $("windows").replaceChildren(
+    "Windows:",
+    ...windows.map((window, place) => {
+      const chip = make("span", {}, make("button", { textContent: window.title, onclick: ask(window, "raise") }));
+      const close = { textContent: "×", title: "Close this window", onclick: ask(window, "close") };
+      if (place > 0) chip.append(make("button", close));
+      return chip;
+    }),
+  );
+};
+
 const follow = () => {
   const source = new EventSource("/events");
   source.addEventListener("message", (event) => {
@@ -108,11 +125,12 @@ const follow = () => {
     endsAt = run.left_s === null ? null : performance.now() + run.left_s * 1000;
     $("figures").textContent = `${run.actions} actions · ${run.requests} requests`;
     showClock();
+    showWindows(isOver() ? [] : run.windows);
     if (!isOver()) return;
     freeze();
     setLive(false);
     const done = run.phase === "done";
-    veil(run.headline, done ? `${run.detail} You can close this page.`.trim() : "Finishing the recording…");
+    veil(run.headline, done ? `${run.detail}\nYou can close this page.`.trim() : "Finishing the recording…");
     if (!done) return;
     source.close();
     rfb?.disconnect();
