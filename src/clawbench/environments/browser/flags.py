@@ -67,14 +67,29 @@ UNSANDBOXED = ("--no-sandbox", "--test-type")
 """`--test-type` keeps the warning bar about the first flag off the recording."""
 
 
-def flags(*, profile: str, proxy_port: int, width: int, height: int, extra: Iterable[str] = ()) -> list[str]:
-    """Every argument after the program's name."""
+def flags(
+    *,
+    profile: str,
+    proxy_port: int,
+    width: int,
+    height: int,
+    popups_as_asked: bool = False,
+    extra: Iterable[str] = (),
+) -> list[str]:
+    """Every argument after the program's name.
+
+    The flags for a window's size hold for every window. With `popups_as_asked` the first one gets its size from
+    the profile, and popups are as large as their pages want them.
+    """
+    every_window = [
+        "--window-position=0,0",
+        f"--window-size={width},{height + 1}",  # a window of exactly the screen's size is made smaller
+    ]
     return [
         "--remote-debugging-pipe",
         f"--user-data-dir={profile}",
         f"--proxy-server=socks5://127.0.0.1:{proxy_port}",
-        "--window-position=0,0",
-        f"--window-size={width},{height + 1}",  # a window of exactly the screen's size is made smaller
+        *(() if popups_as_asked else every_window),
         "--lang=en-US",
         *QUIET,
         *STEADY,
@@ -84,8 +99,11 @@ def flags(*, profile: str, proxy_port: int, width: int, height: int, extra: Iter
     ]
 
 
-def preferences() -> dict[str, Any]:
-    """The profile's settings: nothing that pops up over a page or calls home."""
+def preferences(width: int, height: int, files: str) -> dict[str, Any]:
+    """The profile's settings: nothing that pops up over a page or calls home; file dialogs open at `files`."""
+    window = {"left": 0, "top": 0, "right": width, "bottom": height + 1, "maximized": False}
+    work_area = {"left": 0, "top": 0, "right": width, "bottom": height}
+    placement = window | {f"work_area_{side}": at for side, at in work_area.items()}
     return {
         "alternate_error_pages": {"enabled": False},
         "autofill": {"credit_card_enabled": False, "profile_enabled": False},
@@ -94,6 +112,7 @@ def preferences() -> dict[str, Any]:
             "check_default_browser": False,
             "enable_spellchecking": False,
             "has_seen_welcome_page": True,
+            "window_placement": placement,
         },
         "credentials_enable_service": False,
         "credentials_enable_autosignin": False,
@@ -108,6 +127,7 @@ def preferences() -> dict[str, Any]:
         },
         "safebrowsing": {"enabled": False},
         "search": {"suggest_enabled": False},
+        "selectfile": {"last_directory": files},
         "signin": {"allowed": False, "allowed_on_next_startup": False},
         "translate": {"enabled": False},
         "webrtc": {"ip_handling_policy": "disable_non_proxied_udp"},

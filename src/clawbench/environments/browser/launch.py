@@ -8,6 +8,7 @@ import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from clawbench.environments.browser.cdp import CdpConnection, CdpError
 from clawbench.environments.browser.display import SOCKETS, Display, tail
@@ -50,17 +51,25 @@ async def launch(
     width: int,
     height: int,
     temporary: Path | None = None,
+    files: str = "/",
+    popups_as_asked: bool = False,
 ) -> Browser:
     """Start Chromium and return once it answers on its pipe; `temporary` is its TMPDIR, where given."""
     profile = scratch / "profile"
-    write_profile(profile)
+    write_profile(profile, preferences(width, height, files))
     sandbox.mount(Mount(profile, PROFILE, writable=True))
     sandbox.mount(Mount(display.sockets, SOCKETS))
     if not program.resolve().is_relative_to(SYSTEM):
         sandbox.mount(Mount(program.resolve().parent, str(program.resolve().parent)))
     port = sandbox.free_port(EGRESS_PORT)
     log = scratch / "browser.log"
-    arguments = flags(profile=sandbox.inside(PROFILE), proxy_port=port, width=width, height=height)
+    arguments = flags(
+        profile=sandbox.inside(PROFILE),
+        proxy_port=port,
+        width=width,
+        height=height,
+        popups_as_asked=popups_as_asked,
+    )
     env = {"DISPLAY": display.name} | ({"TMPDIR": str(temporary)} if temporary else {})
     browser = await _attempt(sandbox, [str(program), *arguments], env, port, log, sandboxed=True)
     if browser is None and _sandbox_refused(log):
@@ -77,11 +86,11 @@ def _sandbox_refused(log: Path) -> bool:
     return any(word in said for word in ("sandbox", "namespace", "zygote", "setuid"))
 
 
-def write_profile(profile: Path) -> None:
+def write_profile(profile: Path, settings: dict[str, Any]) -> None:
     """A fresh profile with our preferences."""
     default = profile / "Default"
     default.mkdir(parents=True, exist_ok=True)
-    (default / "Preferences").write_text(json.dumps(preferences()), encoding="utf-8")
+    (default / "Preferences").write_text(json.dumps(settings), encoding="utf-8")
     (profile / "First Run").touch()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import shutil
 import tempfile
 from collections.abc import Awaitable, Callable
@@ -163,6 +164,8 @@ async def _browser(
         width=config.width,
         height=config.height,
         temporary=_short_directory(stack, guardian) if config.sandbox == "none" else None,
+        files=next((os.path.dirname(sandbox.inside(name)) for name in config.uploads), "/"),
+        popups_as_asked=config.view == "control",
     )
     stack.callback(browser.cdp.close)
     return browser
