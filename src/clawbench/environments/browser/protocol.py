@@ -35,10 +35,10 @@ class SessionConfig(BaseModel):
     uploads: dict[str, Path] = {}
     """Paths the agent may upload, as it names them inside its sandbox -> the host file."""
     record_passwords: bool = False
-    browser: Path | None = None
-    """The Chromium or Chrome to run."""
+    browser: Path = Path("chromium")
+    """The Chromium or Chrome to run, unless `remote` names one that runs already."""
     remote: SecretStr | None = None
-    """Where a browser already runs that is to be used instead: its CDP address, which may hold a token."""
+    """CDP address of a browser that runs elsewhere; it may hold a token."""
     sandbox: Literal["bwrap", "none"] = "bwrap"
     view: Literal["none", "watch", "control"] = "none"
     """Whether the screen is shown to somebody, and whether their keys and clicks count."""

@@ -15,6 +15,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from clawbench.environments.browser.protocol import SessionCommand, SessionConfig, SessionEvent
+from clawbench.environments.browser.remote.stage import open_remote_stage
 from clawbench.environments.browser.stage import Stage, Watchers, open_stage
 from clawbench.errors import ClawbenchError
 from clawbench.results import InterceptedRequest, NotIntercepted, RunDirectory, StopReason, write_json
@@ -79,7 +80,8 @@ class Session:
                 scratch.mkdir()
                 guardian.watch_directory(scratch)
                 stack.callback(shutil.rmtree, scratch, ignore_errors=True)
-                self._stage = await open_stage(stack, self._config, scratch, guardian, self._watchers())
+                opening = open_stage if self._config.remote is None else open_remote_stage
+                self._stage = await opening(stack, self._config, scratch, guardian, self._watchers())
                 self._announce(self._stage)
                 end = await self._over
                 if end.event is not None:
