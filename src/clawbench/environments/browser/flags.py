@@ -78,8 +78,8 @@ def flags(
 ) -> list[str]:
     """Every argument after the program's name.
 
-    The flags for a window's size hold for every window. With `popups_as_asked` the first one gets its size from
-    the profile, and popups are as large as their pages want them.
+    The flags for a window's size hold for every window. With `popups_as_asked` the first one gets its size
+    from the profile, and popups are as large as their pages want them.
     """
     every_window = [
         "--window-position=0,0",
@@ -100,7 +100,7 @@ def flags(
 
 
 def preferences(width: int, height: int, files: str) -> dict[str, Any]:
-    """The profile's settings: nothing that pops up over a page or calls home; file dialogs open at `files`."""
+    """The profile's settings: nothing pops up over a page or calls home; file dialogs open at `files`."""
     window = {"left": 0, "top": 0, "right": width, "bottom": height + 1, "maximized": False}
     work_area = {"left": 0, "top": 0, "right": width, "bottom": height}
     placement = window | {f"work_area_{side}": at for side, at in work_area.items()}
