@@ -61,7 +61,9 @@ class SessionConfig(BaseModel):
 class SessionEvent(BaseModel):
     """One line of JSON on the session's stdout."""
 
-    event: Literal["ready", "progress", "notice", "intercepted", "browser_crashed", "failed", "closed"]
+    event: Literal[
+        "ready", "progress", "notice", "intercepted", "browser_crashed", "human_left", "failed", "closed"
+    ]
     actions: int = 0
     requests: int = 0
     commands: int = 0

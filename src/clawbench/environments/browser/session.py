@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from clawbench.environments.browser.protocol import SessionCommand, SessionConfig, SessionEvent
 from clawbench.environments.browser.remote.stage import open_remote_stage
 from clawbench.environments.browser.stage import Stage, Watchers, open_stage
+from clawbench.environments.browser.vigil import CLOSED
 from clawbench.errors import ClawbenchError
 from clawbench.results import InterceptedRequest, NotIntercepted, RunDirectory, StopReason, write_json
 from clawbench.sandbox import Guardian
@@ -132,6 +133,9 @@ class Session:
         self.end(StopReason.ERROR, detail, SessionEvent(event="failed", detail=detail))
 
     def _browser_gone(self, detail: str) -> None:
+        if self._config.view == "control" and detail == CLOSED:
+            detail = "The person closed the browser."
+            self.end(StopReason.HUMAN_LEFT, detail, SessionEvent(event="human_left", detail=detail))
         self.end(StopReason.BROWSER_CRASHED, detail, SessionEvent(event="browser_crashed", detail=detail))
 
     def _progress(self, **counts: int) -> None:

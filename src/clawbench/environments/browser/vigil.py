@@ -50,3 +50,7 @@ def in_words(ended: Ended) -> str:
     if ended.exit_code < 0:
         return f"was ended by {signal.Signals(-ended.exit_code).name}"
     return f"ended by itself with code {ended.exit_code}"
+
+
+CLOSED = f"The browser {in_words(Ended(exit_code=0))}."
+"""What is told of a browser whose last window was closed."""
