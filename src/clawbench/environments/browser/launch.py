@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from typing import Any
 from clawbench.environments.browser.cdp import CdpConnection, CdpError
 from clawbench.environments.browser.display import SOCKETS, Display, tail
 from clawbench.environments.browser.flags import DOWNLOADS, PROFILE, UNSANDBOXED, flags, preferences
-from clawbench.environments.browser.pipe import PipeTransport
+from clawbench.environments.browser.pipe import start_piped
 from clawbench.errors import EnvironmentFailedError
 from clawbench.sandbox import Command, Limits, Mount, Process, Sandbox
 
@@ -98,27 +97,8 @@ async def _attempt(
     sandbox: Sandbox, argv: Sequence[str], env: dict[str, str], port: int, log: Path, *, sandboxed: bool
 ) -> Browser | None:
     """One start; None where the program ended before it answered."""
-    to_browser, our_write = os.pipe()
-    our_read, from_browser = os.pipe()
-    try:
-        command = Command(
-            argv,
-            env=env,
-            stdout=log,
-            stderr=log,
-            listen={EGRESS: port},
-            keep_fds=[to_browser, from_browser],
-            limits=LIMITS,
-        )
-        process = await sandbox.start(command)
-    except BaseException:
-        os.close(our_read)
-        os.close(our_write)
-        raise
-    finally:
-        os.close(to_browser)
-        os.close(from_browser)
-    pipe = PipeTransport(our_read, our_write)
+    command = Command(argv, env=env, stdout=log, stderr=log, listen={EGRESS: port}, limits=LIMITS)
+    process, pipe = await start_piped(sandbox, command)
     cdp = CdpConnection(pipe)
     try:
         version = await cdp.send("Browser.getVersion", timeout=START_TIMEOUT_S)

@@ -8,6 +8,9 @@ import os
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
+
+from clawbench.sandbox import Command, Process, Sandbox
 
 READ_SIZE = 1 << 20
 SET_PIPE_SIZE = fcntl.F_SETPIPE_SZ
@@ -88,3 +91,19 @@ class PipeTransport:
         except OSError:
             self._loop.call_soon(self._on_end)
         self._loop.remove_writer(self._write_fd)
+
+
+async def start_piped(sandbox: Sandbox, command: Command) -> tuple[Process, PipeTransport]:
+    """Start a browser (with `--remote-debugging-pipe`); the other ends of its pipe are ours alone."""
+    to_browser, our_write = os.pipe()
+    our_read, from_browser = os.pipe()
+    try:
+        process = await sandbox.start(replace(command, keep_fds=[to_browser, from_browser]))
+    except BaseException:
+        os.close(our_read)
+        os.close(our_write)
+        raise
+    finally:
+        os.close(to_browser)
+        os.close(from_browser)
+    return process, PipeTransport(our_read, our_write)
