@@ -20,7 +20,16 @@ from clawbench.gateway.redaction import Redactor
 from clawbench.gateway.upstream import Upstream
 from clawbench.gateway.usage import estimate_tokens
 from clawbench.models import Model
-from clawbench.results import JsonLines, Metered, Price, RunDirectory, StopReason, Usage, dollars
+from clawbench.results import (
+    JsonLines,
+    Metered,
+    Price,
+    RunDirectory,
+    StopReason,
+    Usage,
+    cannot_be_kept,
+    dollars,
+)
 
 
 class BudgetSpentError(Exception):
@@ -63,7 +72,7 @@ class Meter:
         self._calls_file = JsonLines(run.llm_calls)
         self._messages_file = JsonLines(run.messages)
         session = {"id": run_id, "model": model.name, "scripted": model.scripted}
-        self._conversation = Conversation(self._messages_file.append, session)
+        self._conversation = Conversation(lambda line: self._keep(self._messages_file, line), session)
 
     def __repr__(self) -> str:
         return f"Meter(run_id={self.run_id!r}, model={self.model.name!r}, calls={self.metered.calls})"
@@ -126,7 +135,7 @@ class Meter:
         """Write down a request that was turned away and never became a call."""
         if not self.closed:
             line = {"id": f"refused-{next(self._numbers):05d}", "started": time.time(), "path": path}
-            self._calls_file.append({**line, "status": status, "error": why, "refused": True})
+            self._keep(self._calls_file, {**line, "status": status, "error": why, "refused": True})
 
     def account(self, call: Call) -> None:
         """Count a call that has ended, however it ended, and write it down."""
@@ -147,7 +156,7 @@ class Meter:
             extra["usage_estimated"] = True
         if answer.billed_usd is not None:
             extra["billed_usd"] = answer.billed_usd
-        self._calls_file.append(call.line(usage, cost, **extra))
+        self._keep(self._calls_file, call.line(usage, cost, **extra))
 
     def _release(self, task: asyncio.Task[None]) -> None:
         """The harness has its answer: now a cap that was reached may end the run."""
@@ -182,6 +191,13 @@ class Meter:
                 "latency_s": before.latency_s + call.duration_s,
             }
         )
+
+    def _keep(self, file: JsonLines, line: dict[str, Any]) -> None:
+        """A record with gaps is none: where a line cannot be written, the run ends."""
+        try:
+            file.append(line)
+        except OSError as error:
+            self._signal(StopReason.ERROR, cannot_be_kept(f"{file.path}: {error.strerror}"))
 
     def _signal(self, reason: StopReason, description: str) -> None:
         if self._stop is None:

@@ -14,7 +14,7 @@ from clawbench.results.files import JsonLines, read_json_lines, write_atomic, wr
 from clawbench.results.layout import RunDirectory, slug
 from clawbench.results.reasons import Cause, FinishReason, Isolation, State, StopReason, Verdict
 from clawbench.results.record import Check, Claim, Identified, RunRecord, Score, UsageReport, now
-from clawbench.results.reserve import Reserve
+from clawbench.results.reserve import Reserve, cannot_be_kept, no_room
 from clawbench.results.usage import Metered, Price, Usage, dollars
 
 __all__ = [
@@ -44,7 +44,9 @@ __all__ = [
     "Usage",
     "UsageReport",
     "Verdict",
+    "cannot_be_kept",
     "dollars",
+    "no_room",
     "now",
     "read_json_lines",
     "slug",

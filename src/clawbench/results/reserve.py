@@ -13,6 +13,16 @@ SIZE = 1 << 20
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
+def no_room(error: BaseException) -> bool:
+    """Whether an error says that a disk, or the user's share of it, is full."""
+    return isinstance(error, OSError) and error.errno in NO_ROOM
+
+
+def cannot_be_kept(problem: str) -> str:
+    """What a user is told when something of the record could not be written: the run ends."""
+    return f"The record cannot be kept: {problem}. Free space there, or choose another --output"
+
+
 @dataclass(frozen=True)
 class Reserve:
     """A file that takes up room until the room is needed; any process of the run may give it up."""
@@ -34,7 +44,7 @@ class Reserve:
         try:
             write_atomic(path, data)
         except OSError as error:
-            if error.errno not in NO_ROOM:
+            if not no_room(error):
                 raise
             self.release()
             write_atomic(path, data)

@@ -19,12 +19,15 @@ from clawbench.results import (
     FinishReason,
     Identified,
     Isolation,
+    Reserve,
     RunDirectory,
     RunRecord,
     Score,
     State,
     StopReason,
     Verdict,
+    cannot_be_kept,
+    no_room,
 )
 from clawbench.runner.accounts import usage_report
 from clawbench.runner.host import Host
@@ -54,19 +57,31 @@ async def run_task(host: Host, spec: RunSpec, progress: Progress) -> tuple[RunDi
     )
     record = new_record(spec, run)
     record.enter(State.PREPARING, run)
+    reserve = Reserve(run.reserve)
     try:
+        reserve.set_aside()
         async with host.run_scratch(record.run_id) as scratch:
             await _Life(host, spec, progress, run, record, scratch).live()
     except Exception as error:
         _give_up(record, error)
     finally:
         record.duration_s = round(time.monotonic() - started, 3)
-        run.drop_empty_logs()
-        record.files = run.present()
-        record.screenshots = run.screenshot_count() if record.kind == "web" else None
-        record.enter(State.DONE, run)
+        reserve.release()
+        _conclude(record, run)
         progress.enter("done")
     return run, record
+
+
+def _conclude(record: RunRecord, run: RunDirectory) -> None:
+    """Write the record's last version."""
+    run.drop_empty_logs()
+    record.files = run.present()
+    record.screenshots = run.screenshot_count() if record.kind == "web" else None
+    try:
+        record.enter(State.DONE, run)
+    except OSError as error:
+        before = f"{record.error} " if record.error else ""
+        record.error = f"{before}This is not in run.json: {in_words(error)}"
 
 
 def new_record(spec: RunSpec, run: RunDirectory) -> RunRecord:
@@ -88,12 +103,19 @@ def new_record(spec: RunSpec, run: RunDirectory) -> RunRecord:
 
 def _give_up(record: RunRecord, error: Exception) -> None:
     """The run broke on our side: say so, and blame nobody else."""
-    known = isinstance(error, ClawbenchError)
-    record.error = str(error) if known else "".join(traceback.format_exception(error))
+    explanation = in_words(error)
+    known = isinstance(error, ClawbenchError) or no_room(error)
+    record.error = explanation if known else "".join(traceback.format_exception(error))
     if record.stop_reason is None:
-        record.stop_reason, record.stop_description = StopReason.ERROR, str(error)
+        record.stop_reason, record.stop_description = StopReason.ERROR, explanation
     verdict = Verdict.UNJUDGED if record.kind == "web" else Verdict.ERROR
-    record.settle(Score(verdict=verdict, cause=Cause.INFRASTRUCTURE, explanation=str(error)))
+    record.settle(Score(verdict=verdict, cause=Cause.INFRASTRUCTURE, explanation=explanation))
+
+
+def in_words(error: Exception) -> str:
+    if isinstance(error, OSError) and no_room(error):
+        return cannot_be_kept(f"{error.filename}: {error.strerror}")
+    return str(error)
 
 
 @dataclass
@@ -121,6 +143,7 @@ class _Life:
             stack.push_async_callback(meter.close)
             stage = self._make_stage()
             stack.push_async_callback(stage.close)
+            stack.callback(stage.describe, self.record)
             self.run.prompt.write_text(stage.prompt, encoding="utf-8")
             stop = await self._act(stage, meter)
             self._enter(State.STOPPING)
@@ -242,6 +265,8 @@ class _Life:
         if stop.reason is StopReason.AGENT_EXITED and meter.last_failure is not None:
             stop = Stop(StopReason.MODEL_UNREACHABLE, f"The agent gave up after: {meter.last_failure}")
         self.record.stop_reason, self.record.stop_description = stop.reason, stop.description
+        if stop.reason in (StopReason.ERROR, StopReason.BROWSER_CRASHED):
+            self.record.error = stop.description
         claimed = self.record.usage.claimed
         self.record.usage = usage_report(measured, claimed)
         self.record.cost_usd = measured.cost_usd
@@ -252,7 +277,11 @@ class _Life:
         self.progress.changed()
 
     def _enter(self, state: State) -> None:
-        self.record.enter(state, self.run)
+        try:
+            self.record.enter(state, self.run)
+        except OSError as error:
+            if not no_room(error):  # else it is the environment's to end the run, in good order
+                raise
         self.progress.enter(state.value)
 
 

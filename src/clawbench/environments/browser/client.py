@@ -81,7 +81,7 @@ class BrowserSession:
             last = await asyncio.wait_for(asyncio.shield(self._last), STOP_TIMEOUT_S)
         except TimeoutError:
             await self.kill()
-            detail = f"the browser session did not end within {STOP_TIMEOUT_S:g} s and was killed"
+            detail = f"The browser session did not end within {STOP_TIMEOUT_S:g} s and was killed"
             last = SessionEvent(event="failed", detail=detail)
         await self._gone()
         return last
@@ -116,7 +116,7 @@ class BrowserSession:
             last = event
         code = await self._process.wait()
         if last is None or last.event != "closed":
-            detail = f"the browser session's process {_in_words(code)}"
+            detail = f"The browser session's process {_in_words(code)}"
             if last is not None and last.event == "failed":
                 detail = last.detail
             last = SessionEvent(event="failed", detail=detail)

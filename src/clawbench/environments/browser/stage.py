@@ -27,7 +27,7 @@ from clawbench.environments.browser.screen import Screen
 from clawbench.environments.browser.screenshare import ScreenShare
 from clawbench.environments.browser.video import Video
 from clawbench.environments.browser.vigil import keep_vigil
-from clawbench.results import InterceptedRequest, RunDirectory
+from clawbench.results import InterceptedRequest, RunDirectory, cannot_be_kept
 from clawbench.sandbox import Guardian, Mount, open_sandbox
 from clawbench.tasks import EvalSchema
 
@@ -130,11 +130,6 @@ def tell_of_end(cdp: CdpConnection, watch: Watchers) -> None:
     cdp.on_close(ended)
     if cdp.closed.is_set():
         ended()
-
-
-def cannot_be_kept(problem: str) -> str:
-    """A record with gaps is none: the run ends."""
-    return f"The record cannot be kept: {problem}. Free space there, or choose another --output"
 
 
 async def _display(

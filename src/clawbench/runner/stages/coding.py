@@ -53,6 +53,9 @@ class CodingStage:
             write_atomic(self._run.patch, self._patch.cleaned)
         return stop
 
+    def describe(self, record: RunRecord) -> None:
+        """The score tells all there is."""
+
     async def score(self, record: RunRecord) -> Score:
         assert self._patch is not None, "scored before the patch was taken"
         assert self._source is not None

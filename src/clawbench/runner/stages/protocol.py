@@ -44,6 +44,10 @@ class Stage(Protocol):
         """After the agent is gone: finalise what was recorded. Returns the stop as it really was."""
         ...
 
+    def describe(self, record: RunRecord) -> None:
+        """Write down what the environment knows of the run; always called, also after a failure."""
+        ...
+
     async def score(self, record: RunRecord) -> Score: ...
 
     async def close(self) -> None:

@@ -9,27 +9,17 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Literal, cast
 
-from pydantic import TypeAdapter
-
 from clawbench.doctor import find_browser
 from clawbench.environments.browser import BrowserSession, EgressRules, SessionConfig, SessionEvent
 from clawbench.environments.browser.vnc import LiveView
 from clawbench.errors import MissingPartError
 from clawbench.harnesses import CDP
 from clawbench.identity import new_person, write_my_info
-from clawbench.results import (
-    Interception,
-    NotIntercepted,
-    RunDirectory,
-    RunRecord,
-    Score,
-    StopReason,
-    write_atomic,
-    write_json,
-)
+from clawbench.results import RunDirectory, RunRecord, Score, StopReason, write_json
 from clawbench.runner.host import Host
 from clawbench.runner.progress import Progress
 from clawbench.runner.spec import RunSpec
+from clawbench.runner.stages.ending import CUT_OFF, read_interception, true_stop, write_not_intercepted
 from clawbench.runner.stages.view import invitation, leaving, open_view
 from clawbench.runner.stops import Stop, first_of
 from clawbench.sandbox import Mount
@@ -43,6 +33,7 @@ VNC_SOCKET = "vnc.sock"
 _STOPPING_EVENTS = {
     "intercepted": StopReason.INTERCEPTED,
     "browser_crashed": StopReason.BROWSER_CRASHED,
+    "human_left": StopReason.HUMAN_LEFT,
     "failed": StopReason.ERROR,
 }
 
@@ -60,10 +51,13 @@ class WebStage:
         self._view: LiveView | None = None
         self._stopped: asyncio.Future[Stop] = asyncio.get_running_loop().create_future()
         self._last_activity = time.monotonic()
+        self._signs_of_life = (0, 0)
         self._video_started_at: float | None = None
+        self._notices: list[str] = []
         self._my_info = scratch / "my-info"
         names = write_my_info(new_person(), self._my_info)
         self._hand_over_extra_files()
+        write_not_intercepted(run, CUT_OFF)
         write_json(run.eval_schema, task.eval_schema.model_dump(mode="json", exclude_none=True))
         self.prompt = web_prompt(task, [f"{MY_INFO}/{name}" for name in names])
         self.mounts = [Mount(self._my_info, MY_INFO)]
@@ -83,7 +77,7 @@ class WebStage:
         session = BrowserSession(self._run.browser_log, on_spawn=self._guard)
         self._resources.push_async_callback(session.kill)
         await session.start(self._config(egress))
-        self._session = session
+        self._session, self._last_activity = session, time.monotonic()
         reader = asyncio.ensure_future(self._follow(session))
         self._resources.callback(reader.cancel)
         await self._show()
@@ -127,7 +121,10 @@ class WebStage:
             self._note(event)
 
     def _note(self, event: SessionEvent) -> None:
-        self._last_activity = time.monotonic()
+        if (signs := (event.actions, event.commands)) != self._signs_of_life:
+            self._signs_of_life, self._last_activity = signs, time.monotonic()
+        if event.event == "notice":
+            self._notices.append(event.detail)
         self._video_started_at = event.video_started_at or self._video_started_at
         self._progress.actions = max(self._progress.actions, event.actions)
         self._progress.requests = max(self._progress.requests, event.requests)
@@ -153,29 +150,32 @@ class WebStage:
     async def down(self, stop: Stop) -> Stop:
         if self._view is not None:
             self._view.stop(stop.reason)
-        if self._session is not None:
-            self._note(await self._session.stop(stop.reason, stop.description))
-        interception = self._interception()
-        if interception is None:
-            missing = NotIntercepted(stop_reason=stop.reason, stop_description=stop.description)
-            write_atomic(self._run.interception, missing.model_dump_json(indent=2) + "\n")
-        elif interception.intercepted and stop.reason is StopReason.AGENT_EXITED:
-            return Stop(StopReason.INTERCEPTED, "The final request was intercepted as the agent ended")
+        died = await self._end_session(stop)
+        of_session = self._stopped.result() if self._stopped.done() else None
+        intercepted = read_interception(self._run.interception).intercepted
+        stop = true_stop(stop, intercepted, of_session, died)
+        if not intercepted:
+            write_not_intercepted(self._run, stop)
+        elif died is not None:
+            self._notices.append(f"The recording ends early: {died}")
         return stop
 
-    def _interception(self) -> Interception | None:
-        if not self._run.interception.exists():
+    async def _end_session(self, stop: Stop) -> str | None:
+        """Let the session finish what it recorded; why it did not, where it did not."""
+        if self._session is None:
             return None
-        adapter: TypeAdapter[Interception] = TypeAdapter(Interception)
-        return adapter.validate_json(self._run.interception.read_bytes())
+        last = await self._session.stop(stop.reason, stop.description)
+        self._note(last)
+        return None if last.event == "closed" else last.detail
 
-    async def score(self, record: RunRecord) -> Score:
+    def describe(self, record: RunRecord) -> None:
         record.video_started_at = self._video_started_at
         record.actions, record.requests = self._progress.actions, self._progress.requests
-        interception = self._interception()
-        assert interception is not None
+        record.notices = [*record.notices, *self._notices]
+
+    async def score(self, record: RunRecord) -> Score:
         assert record.stop_reason is not None
-        score = score_web(self._task, interception, record.stop_reason)
+        score = score_web(self._task, read_interception(self._run.interception), record.stop_reason)
         if self._view is not None:
             self._view.settle(record.stop_reason, score.verdict)
         return score
