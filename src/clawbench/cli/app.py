@@ -11,6 +11,7 @@ import clawbench
 from clawbench.cli import doctor, harness, models, tasks
 from clawbench.cli.console import err
 from clawbench.cli.demo import demo
+from clawbench.cli.record import record
 from clawbench.cli.run import run
 from clawbench.errors import ClawbenchError
 
@@ -31,6 +32,7 @@ app = typer.Typer(
 )
 app.command()(demo)
 app.command()(run)
+app.command()(record)
 app.command("doctor")(doctor.doctor)
 app.add_typer(tasks.app, name="tasks")
 app.add_typer(models.app, name="models")

@@ -21,7 +21,7 @@ from clawbench.errors import InputError
 from clawbench.gateway import Budget
 from clawbench.harnesses import get_harness
 from clawbench.harnesses.human import HumanHarness
-from clawbench.results import StopReason
+from clawbench.results import RunDirectory, RunRecord, StopReason
 from clawbench.runner import IDLE_S, RunSpec
 from clawbench.sandbox import Limits
 from clawbench.tasks import find_task
@@ -89,6 +89,11 @@ def run(
     )
     check_machine([spec])
     ((run_dir, record),) = asyncio.run(perform_runs([spec]))
+    report_run(run_dir, record, as_json=as_json)
+
+
+def report_run(run_dir: RunDirectory, record: RunRecord, *, as_json: bool) -> None:
+    """Show how the run ended; the exit code says it, too."""
     if as_json:
         print_json({"directory": str(run_dir.path), **record.model_dump(mode="json")})
     else:
@@ -117,10 +122,11 @@ def check_machine(specs: list[RunSpec]) -> None:
             *(["bwrap"] if spec.sandbox == "bwrap" else []),
             *(["human"] if spec.view is not None else []),
         )
-        _check_output(spec.output)
+        check_output(spec.output)
 
 
-def _check_output(output: Path) -> None:
+def check_output(output: Path) -> None:
+    """Run directories can be written there."""
     try:
         output.mkdir(parents=True, exist_ok=True)
         free = shutil.disk_usage(output).free

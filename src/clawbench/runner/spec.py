@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from clawbench.environments.browser.extension.settings import ExtensionSettings
 from clawbench.environments.browser.vnc import ViewSettings
 from clawbench.errors import InputError
 from clawbench.gateway import Budget
@@ -34,6 +35,8 @@ class RunSpec:
     max_turns: int | None = None
     view: ViewSettings | None = None
     """Web tasks: show the screen to somebody, or let them drive."""
+    extension: ExtensionSettings | None = None
+    """Web tasks: no browser of ours; a person's own one, recorded by the extension."""
 
     def __post_init__(self) -> None:
         if self.task.kind not in self.harness.kinds:

@@ -27,13 +27,13 @@ def coding_prompt(task: CodingTask, workspace: str) -> str:
     )
 
 
-def web_prompt(task: WebTask, my_info: Sequence[str]) -> str:
+def web_prompt(task: WebTask, my_info: Sequence[str], directory: str = MY_INFO) -> str:
     """The instruction word for word, and every file the agent is given.
 
-    `my_info`: paths as the agent sees them. The task's own files lie beside them, in /my-info.
+    `my_info`: paths as the agent sees them. The task's own files lie beside them, in `directory`.
     """
     described = {
-        f"{MY_INFO}/{PurePosixPath(extra.path).name}": extra.description for extra in task.extra_info
+        f"{directory}/{PurePosixPath(extra.path).name}": extra.description for extra in task.extra_info
     }
     lines = [f"- {path}" for path in my_info if path not in described]
     lines += [f"- {path}: {text}" if text else f"- {path}" for path, text in described.items()]

@@ -14,12 +14,12 @@ from clawbench.environments.browser import BrowserSession, EgressRules, SessionC
 from clawbench.environments.browser.vnc import LiveView
 from clawbench.errors import MissingPartError
 from clawbench.harnesses import CDP
-from clawbench.identity import new_person, write_my_info
 from clawbench.results import RunDirectory, RunRecord, Score, StopReason, write_json
 from clawbench.runner.host import Host
 from clawbench.runner.progress import Progress
 from clawbench.runner.spec import RunSpec
 from clawbench.runner.stages.ending import CUT_OFF, read_interception, true_stop, write_not_intercepted
+from clawbench.runner.stages.handouts import hand_out
 from clawbench.runner.stages.view import invitation, leaving, open_view
 from clawbench.runner.stops import Stop, first_of
 from clawbench.sandbox import Mount
@@ -55,18 +55,12 @@ class WebStage:
         self._video_started_at: float | None = None
         self._notices: list[str] = []
         self._my_info = scratch / "my-info"
-        names = write_my_info(new_person(), self._my_info)
-        self._hand_over_extra_files()
+        names = hand_out(task, self._my_info)
         write_not_intercepted(run, CUT_OFF)
         write_json(run.eval_schema, task.eval_schema.model_dump(mode="json", exclude_none=True))
         self.prompt = web_prompt(task, [f"{MY_INFO}/{name}" for name in names])
         self.mounts = [Mount(self._my_info, MY_INFO)]
         self.sockets: Mapping[str, Path] = {CDP: scratch / "cdp.sock"}
-
-    def _hand_over_extra_files(self) -> None:
-        for extra in self._task.extra_info:
-            source = self._task.directory / extra.path
-            (self._my_info / source.name).write_bytes(source.read_bytes())
 
     async def up(self) -> None:
         egress = EgressRules()

@@ -122,14 +122,14 @@ class _ForExtension:
 
 
 def _kept(recording: Recording, endpoint: Endpoint) -> Endpoint:
-    """What cannot be written ends the recording."""
+    """What cannot be written is noted in the record, and said to the one who sent it."""
 
     async def guarded(request: Request) -> Response:
         try:
             return await endpoint(request)
         except OSError as error:
-            recording.fail(error)
-            raise Refusal(507, f"this could not be written ({error.strerror}); the recording ends") from None
+            recording.report(f"{error.filename or 'the record'}: {error.strerror}")
+            raise Refusal(507, f"this could not be written ({error.strerror})") from None
 
     return guarded
 

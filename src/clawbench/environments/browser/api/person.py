@@ -23,7 +23,7 @@ from clawbench.environments.browser.gate.interceptor import interception
 from clawbench.environments.browser.gate.matching import Decision, decide
 from clawbench.environments.browser.vnc.presence import Presence
 from clawbench.errors import EnvironmentFailedError
-from clawbench.results import RunDirectory, StopReason, write_json
+from clawbench.results import Reserve, RunDirectory, StopReason, cannot_be_kept
 from clawbench.tasks import EvalSchema
 
 SIGN_OF_LIFE_S = 20.0
@@ -54,14 +54,16 @@ class PersonRecording:
         self.presence = Presence()
         self._run, self._schema, self._run_id, self._task = run, schema, run_id, task
         self._on_progress = on_progress
-        self._journal = Journal(run, show_secrets=show_secrets)
+        self._journal = Journal(
+            run, show_secrets=show_secrets, on_line=self._progress, on_problem=self.report
+        )
         self._state: Literal["waiting", "recording", "stopped", "ended"] = "waiting"
         self._intercepted = False
         loop = asyncio.get_running_loop()
         self._armed: asyncio.Future[None] = loop.create_future()
         self._over: asyncio.Future[Ending] = loop.create_future()
         self._armed.add_done_callback(lambda armed: armed.cancelled() or armed.exception())
-        self._farewell = asyncio.Event()
+        self._farewell, self._closed = asyncio.Event(), asyncio.Event()
 
     # -- for the run -------------------------------------------------------------------------------
 
@@ -71,29 +73,33 @@ class PersonRecording:
 
     async def over(self) -> Ending:
         """Wait for what ends the recording from the browser's side."""
-        gone = asyncio.ensure_future(self.presence.left(AWAY_S))
-        ended = asyncio.shield(self._over)
+        gone = asyncio.ensure_future(self._gone())
+        either: list[asyncio.Future[Ending]] = [self._over, gone]
         try:
-            await asyncio.wait([gone, ended], return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+            return self._over.result() if self._over.done() else gone.result()
         finally:
             gone.cancel()
-        if self._over.done():
-            return self._over.result()
-        return (
-            StopReason.HUMAN_LEFT,
-            f"The extension was gone for {AWAY_S:g} s: removed, or the browser closed",
-        )
 
-    async def close(self) -> tuple[int, int]:
-        """Let the extension hand over the rest and go; returns how many actions and requests there are."""
+    async def _gone(self) -> Ending:
+        await self.presence.left(AWAY_S)
+        detail = f"The extension was away for {AWAY_S:g} s: removed, or the browser closed"
+        return StopReason.HUMAN_LEFT, detail
+
+    def leave(self, description: str) -> None:
+        """The person is known to be gone."""
+        self._end(StopReason.HUMAN_LEFT, description)
+
+    async def close(self) -> None:
+        """Let the extension hand over the rest and go."""
         self._farewell.set()
         if self.presence.here:
             try:
                 await asyncio.wait_for(self.presence.left(0), GOODBYE_S)
             except TimeoutError:
                 self.notices.append("The extension did not say goodbye; its last events may be missing.")
+        self._closed.set()
         self._end_journal("ended")
-        return self._journal.actions, self._journal.requests
 
     # -- for the API -------------------------------------------------------------------------------
 
@@ -130,13 +136,11 @@ class PersonRecording:
                 except TimeoutError:
                     yield _line("alive")
             yield _line("end")
-            await asyncio.Event().wait()  # the extension hangs up when it has handed over the rest
+            await self._closed.wait()  # the extension hangs up before, when it has handed over the rest
 
     def add_action(self, action: NewAction) -> str:
         self._require_recording()
-        screenshot = self._journal.add_action(action)
-        self._progress()
-        return screenshot
+        return self._journal.add_action(action)
 
     def add_screenshot(self, screenshot: NewScreenshot, png: bytes) -> list[str]:
         self._require_recording()
@@ -147,7 +151,6 @@ class PersonRecording:
         if self._state != "stopped":  # then the final request still counts
             self._require_recording()
             self._journal.add_request(request, shown_headers(request.headers), body)
-            self._progress()
         return self._judge(request, body)
 
     async def stop_recording(self) -> None:
@@ -156,8 +159,8 @@ class PersonRecording:
     def stop(self, description: str) -> None:
         self._end(StopReason.AGENT_EXITED, description or "The person finished")
 
-    def fail(self, error: OSError) -> None:
-        self._end(StopReason.ERROR, f"The recording could not be written: {error}")
+    def report(self, problem: str) -> None:
+        self._end(StopReason.ERROR, cannot_be_kept(problem))
 
     # -- the final request ---------------------------------------------------------------------------
 
@@ -180,8 +183,13 @@ class PersonRecording:
             return
         request = {"url": sent.url, "method": sent.method, "headers": shown_headers(sent.headers)}
         _, record = interception(request, query_params(sent.url), body, decision)
-        write_json(self._run.interception, record | {"blocked": sent.blocked})
         self._intercepted = True
+        text = json.dumps(record | {"blocked": sent.blocked}, ensure_ascii=False, indent=2)
+        try:
+            Reserve(self._run.reserve).write(self._run.interception, text + "\n")
+        except OSError as error:
+            self.report(f"{self._run.interception}: {error.strerror}")
+            return
         if not sent.blocked:
             self.notices.append("The final request was seen, but not held back: it reached the site.")
         self._end(StopReason.INTERCEPTED, f"{sent.method} {sent.url}"[:500])

@@ -35,8 +35,8 @@ class Recording(Protocol):
         """The one at the browser has finished."""
         ...
 
-    def fail(self, error: OSError) -> None:
-        """Something could not be written: a record with holes must not go on."""
+    def report(self, problem: str) -> None:
+        """Something could not be kept: the record says so."""
         ...
 
 
