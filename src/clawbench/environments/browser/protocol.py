@@ -44,6 +44,10 @@ class SessionConfig(BaseModel):
     """Whether the screen is shown to somebody, and whether their keys and clicks count."""
     vnc_socket: Path | None = None
     """Unix socket on which the session then speaks RFB."""
+    api_port: int | None = None
+    """Serve the recorder API on this port of the host's loopback, or on a free one where it is taken."""
+    api_token: SecretStr = SecretStr("")
+    """Opens the recorder API."""
     width: int = 1920
     height: int = 1080
     closing_moment_s: float = 15.0
@@ -53,7 +57,7 @@ class SessionConfig(BaseModel):
         """One line of JSON with its secrets: for the session's stdin and nothing else."""
         return self.model_dump_json(context={"secrets": True})
 
-    @field_serializer("remote", when_used="unless-none")
+    @field_serializer("remote", "api_token", when_used="unless-none")
     def _hide(self, value: SecretStr, info: FieldSerializationInfo) -> str:
         return value.get_secret_value() if (info.context or {}).get("secrets") else str(value)
 
@@ -62,13 +66,23 @@ class SessionEvent(BaseModel):
     """One line of JSON on the session's stdout."""
 
     event: Literal[
-        "ready", "progress", "notice", "intercepted", "browser_crashed", "human_left", "failed", "closed"
+        "ready",
+        "progress",
+        "notice",
+        "intercepted",
+        "stop_requested",
+        "browser_crashed",
+        "human_left",
+        "failed",
+        "closed",
     ]
     actions: int = 0
     requests: int = 0
     commands: int = 0
     """CDP commands of the agent; like an action, each is a sign of life."""
     video_started_at: float | None = None
+    api_url: str | None = None
+    """Where the recorder API is (`ready`)."""
     detail: str = ""
     """What went wrong (`failed`, `browser_crashed`) or what the record should say (`notice`), else free."""
 

@@ -72,6 +72,10 @@ class Recorder:
         return self._request_lines.count
 
     @property
+    def screenshots(self) -> int:
+        return self._screenshots.taken + self._screenshots.added
+
+    @property
     def problems(self) -> list[str]:
         """What could not be kept, in words."""
         of_files = (self._actions.problem, self._request_lines.problem)

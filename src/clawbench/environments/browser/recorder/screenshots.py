@@ -57,6 +57,8 @@ class Screenshots:
         self.problems: list[str] = []
         self.taken = 0
         """How many have been copied from the screen."""
+        self.added = 0
+        """How many others have taken."""
         self._screen, self._directory = screen, directory
         directory.mkdir(exist_ok=True)
         self._naming = Names()
@@ -80,6 +82,7 @@ class Screenshots:
         """Keep a picture that somebody else took; returns its file's name."""
         name = self._naming.next(timestamp)
         write_picture(self._directory / name, png)
+        self.added += 1
         return name
 
     async def close(self) -> None:
