@@ -124,9 +124,16 @@ class ContextConnection(CdpConnection):
             return True
         self._foreign_sessions.add(session)
         if info["targetId"] not in self._ownership.questioned:
-            self.notify("Runtime.runIfWaitingForDebugger", None, session)
-            self.notify("Target.detachFromTarget", {"sessionId": session}, message.get("sessionId"))
+            self._let_go(session, message.get("sessionId"))
         return False
+
+    def _let_go(self, session: str, parent: str | None) -> None:
+        """Leave a target of others, not before it runs: a service worker left too early waits for ever."""
+
+        def leave(_running: asyncio.Future[Message]) -> None:
+            self.notify("Target.detachFromTarget", {"sessionId": session}, parent)
+
+        self._ask("Runtime.runIfWaitingForDebugger", {}, session).add_done_callback(leave)
 
     def _detached(self, message: Message) -> bool:
         session = message["params"]["sessionId"]
