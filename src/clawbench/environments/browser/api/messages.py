@@ -138,8 +138,8 @@ class Status(BaseModel):
     """The answer to `GET /api/status`."""
 
     state: Literal["waiting", "recording", "stopped", "ended"]
-    run_id: str
-    task: str
+    run_id: str | None = None
+    task: str | None = None
     actions: int
     requests: int
     screenshots: int

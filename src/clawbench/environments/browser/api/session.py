@@ -25,14 +25,10 @@ class SessionRecording:
     on_stop: Callable[[str], None]
     on_notice: Callable[[str], None]
     on_failure: Callable[[str], None]
-    run_id: str = ""
-    task: str = ""
 
     def status(self) -> Status:
         return Status(
             state="stopped" if self.recorder.closed else "recording",
-            run_id=self.run_id,
-            task=self.task,
             actions=self.recorder.actions,
             requests=self.recorder.requests,
             screenshots=self.recorder.screenshots,
