@@ -83,7 +83,7 @@ class Session:
                 stack.callback(shutil.rmtree, scratch, ignore_errors=True)
                 opening = open_stage if self._config.remote is None else open_remote_stage
                 self._stage = await opening(stack, self._config, scratch, guardian, self._watchers())
-                self._announce(self._stage)
+                self._announce(self._stage, await self._serve_api(stack, self._stage))
                 end = await self._over
                 if end.event is not None:
                     self._emit(end.event)
@@ -94,10 +94,29 @@ class Session:
                 self._say("failed", detail=explain(error))
             self.end(StopReason.ERROR, explain(error))
 
-    def _announce(self, stage: Stage) -> None:
-        self._say("ready", video_started_at=stage.video.started_at, detail=stage.version)
+    def _announce(self, stage: Stage, api_url: str | None) -> None:
+        self._say("ready", video_started_at=stage.video.started_at, detail=stage.version, api_url=api_url)
         for notice in stage.notices:
             self.notice(notice)
+
+    async def _serve_api(self, stack: AsyncExitStack, stage: Stage) -> str | None:
+        if (port := self._config.api_port) is None:
+            return None
+        # Its web server takes long to import, and most sessions have no use for it.
+        from clawbench.environments.browser.api import build_app, serve_api
+        from clawbench.environments.browser.api.session import SessionRecording
+
+        recording = SessionRecording(
+            stage.recorder,
+            stage.video,
+            intercepted=lambda: stage.interceptor.matched is not None,
+            on_stop=lambda detail: self._say("stop_requested", detail=detail),
+            on_notice=self.notice,
+            on_failure=self._failed,
+        )
+        token = self._config.api_token.get_secret_value()
+        api = serve_api(lambda token: build_app(recording, token), token, port)
+        return (await stack.enter_async_context(api)).url
 
     async def _closing_moment(self) -> None:
         """After a match the recording goes on until the page is quiet."""
@@ -130,6 +149,8 @@ class Session:
             self._closing = asyncio.create_task(quiet)
 
     def _failed(self, detail: str) -> None:
+        if self._over.done():
+            self.notice(detail)
         self.end(StopReason.ERROR, detail, SessionEvent(event="failed", detail=detail))
 
     def _browser_gone(self, detail: str) -> None:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 import time
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Literal, cast
 
+from pydantic import SecretStr
+
 from clawbench.doctor import find_browser
 from clawbench.environments.browser import BrowserSession, EgressRules, SessionConfig, SessionEvent
+from clawbench.environments.browser.api import ServedApi
 from clawbench.environments.browser.vnc import LiveView
 from clawbench.errors import MissingPartError
 from clawbench.harnesses import CDP
@@ -35,6 +39,7 @@ _STOPPING_EVENTS = {
     "browser_crashed": StopReason.BROWSER_CRASHED,
     "human_left": StopReason.HUMAN_LEFT,
     "failed": StopReason.ERROR,
+    "stop_requested": StopReason.CANCELLED,
 }
 
 
@@ -52,6 +57,7 @@ class WebStage:
         self._stopped: asyncio.Future[Stop] = asyncio.get_running_loop().create_future()
         self._last_activity = time.monotonic()
         self._signs_of_life = (0, 0)
+        self._api_token = SecretStr(secrets.token_urlsafe(24))
         self._video_started_at: float | None = None
         self._notices: list[str] = []
         self._my_info = scratch / "my-info"
@@ -70,10 +76,12 @@ class WebStage:
             egress = EgressRules(routes=dict.fromkeys(site.hosts, socket), internet=False)
         session = BrowserSession(self._run.browser_log, on_spawn=self._guard)
         self._resources.push_async_callback(session.kill)
-        await session.start(self._config(egress))
+        ready = await session.start(self._config(egress))
         self._session, self._last_activity = session, time.monotonic()
         reader = asyncio.ensure_future(self._follow(session))
         self._resources.callback(reader.cancel)
+        if ready.api_url is not None:
+            self._progress.tell(ServedApi(ready.api_url, self._api_token.get_secret_value()).for_tools)
         await self._show()
 
     def _guard(self, pid: int) -> None:
@@ -108,6 +116,8 @@ class WebStage:
             sandbox=cast(Literal["bwrap", "none"], self._spec.sandbox),
             view=self._spec.view.mode if self._spec.view is not None else "none",
             vnc_socket=self._scratch / VNC_SOCKET,
+            api_port=self._spec.api_port,
+            api_token=self._api_token,
         )
 
     async def _follow(self, session: BrowserSession) -> None:
@@ -126,7 +136,9 @@ class WebStage:
         if self._view is not None:
             self._view.count(self._progress.actions, self._progress.requests)
         reason = _STOPPING_EVENTS.get(event.event)
-        if reason is not None and not self._stopped.done():
+        if reason is not None and self._stopped.done():
+            self._notices.append(event.detail)
+        elif reason is not None:
             self._stopped.set_result(Stop(reason, event.detail))
             if self._view is not None:
                 self._view.stop(reason)
