@@ -1,7 +1,7 @@
 """Stands between a session and its browser and carries their debugging pipe, until a signal breaks it.
 
-SIGUSR1: what goes to the session ends, while the browser keeps running. SIGUSR2: the session is sent what is no
-message. `install` makes a program of it, to be named by CLAWBENCH_BROWSER.
+SIGUSR1: what goes to the session ends, while the browser keeps running. SIGUSR2: the session is sent what is
+no message. `install` makes a program of it, to be named by CLAWBENCH_BROWSER.
 """
 
 import os
@@ -46,7 +46,8 @@ def main() -> None:
 
     signal.signal(signal.SIGUSR1, lambda *_: os.close(TO_SESSION))
     signal.signal(signal.SIGUSR2, lambda *_: os.write(TO_SESSION, b"{ no message\0"))
-    browser = subprocess.Popen([BROWSER, *sys.argv[1:]], pass_fds=(3, 4), preexec_fn=place)
+    command = [BROWSER, *sys.argv[1:]]
+    browser = subprocess.Popen(command, pass_fds=(3, 4), preexec_fn=place)  # noqa: PLW1509 - no thread yet
     os.close(for_browser)
     os.close(of_browser)
     for source, sink in ((FROM_SESSION, to_browser), (from_browser, TO_SESSION)):

@@ -1,4 +1,4 @@
-"""`clawbench` with one harness and one site more: `python -m tests.environments.browser.faults.program run …`.
+"""`clawbench` with one harness and one site more.
 
 The site is served by the test's own process, which no fault touches.
 """

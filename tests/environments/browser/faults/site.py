@@ -1,4 +1,4 @@
-"""The site of a fault run: a page that never rests, and a server outside of every fault that remembers all."""
+"""The site of a fault run: a page that never rests, and a server out of every fault's reach."""
 
 from __future__ import annotations
 
