@@ -42,25 +42,45 @@ STEADY = (
     "--ozone-platform=x11",
 )
 
+CALLING_HOME = (
+    "AutofillServerCommunication",
+    "CertificateTransparencyComponentUpdater",
+    "DialMediaRouteProvider",
+    "GlobalMediaControls",
+    "InterestFeedContentSuggestions",
+    "MediaRouter",
+    "NetworkTimeServiceQuerying",
+    "OptimizationHints",
+    "Translate",
+)
+
+UNSEEN = (
+    "AdInterestGroupAPI",
+    "BrowsingTopics",
+    "ConversionMeasurement",
+    "DeviceBoundSessions",
+    "FedCm",
+    "FencedFrames",
+    "Fledge",
+    "InterestGroupStorage",
+    "NetworkErrorLogging",
+    "PrivateAggregationApi",
+    "Reporting",
+    "SharedStorageAPI",
+    "WebPayments",
+)
+"""Features whose requests the browser sends by itself, past the Fetch domain: no gate would see them."""
+
+UNSEEN_IN_PAGES = ("BackgroundFetch",)
+"""The same, for features that belong to Blink."""
+
 ONE_WAY_OUT = (
     "--disable-quic",
     "--proxy-bypass-list=<-loopback>",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
-    "--disable-features="
-    + ",".join(
-        (
-            "AutofillServerCommunication",
-            "CertificateTransparencyComponentUpdater",
-            "DialMediaRouteProvider",
-            "GlobalMediaControls",
-            "InterestFeedContentSuggestions",
-            "MediaRouter",
-            "NetworkTimeServiceQuerying",
-            "OptimizationHints",
-            "Translate",
-        )
-    ),
+    "--disable-features=" + ",".join((*CALLING_HOME, *UNSEEN)),
+    "--disable-blink-features=" + ",".join(UNSEEN_IN_PAGES),
 )
 
 UNSANDBOXED = ("--no-sandbox", "--test-type")
