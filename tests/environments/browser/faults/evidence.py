@@ -6,6 +6,7 @@ import json
 import subprocess
 import time
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from tests.environments.browser.faults import processes
 from tests.environments.browser.faults.plan import KINDS, Fault
@@ -13,6 +14,7 @@ from tests.environments.browser.faults.rehearsal import Rehearsal
 
 LINE_FILES = ("data/actions.jsonl", "data/requests.jsonl", "data/cdp-commands.jsonl", "data/llm-calls.jsonl")
 CLEARED_WITHIN_S = 5.0
+LOST_BY_A_KILL_S = 0.5
 BEHIND_AT_MOST_S = 2.0
 """An encoder on a busy machine; on a quiet one it is a frame or two."""
 EXIT_CODES = {"intercepted": 0, "error": 1, "browser_crashed": 1, "cancelled": 130}
@@ -28,6 +30,7 @@ def check(one: Rehearsal, fault: Fault, exit_code: int) -> None:
         check_record(one, fault, exit_code)
     check_interception(one)
     check_lines(one, cut=fault.kind in LEFT_BY_THE_KILLED)
+    check_all_logged(one, lost_s=LOST_BY_A_KILL_S if fault.kind in LEFT_BY_THE_KILLED else 0.0)
     check_pictures(one)
     if fault.moment != "starting":
         check_video(one)
@@ -74,8 +77,22 @@ def check_lines(one: Rehearsal, *, cut: bool) -> None:
         whole = one.before.get(name, b"")
         assert after.startswith(whole[: whole.rfind(b"\n") + 1]), f"{name} lost what it had"
         assert cut or after in (b"",) or after.endswith(b"\n"), f"{name} ends in the middle of a line"
-        for line in after[: after.rfind(b"\n") + 1].splitlines():
+        for line in whole_lines(after):
             json.loads(line)
+
+
+def whole_lines(content: bytes) -> list[bytes]:
+    return content[: content.rfind(b"\n") + 1].splitlines()
+
+
+def check_all_logged(one: Rehearsal, lost_s: float) -> None:
+    """Whatever reached the server is in the log, but for a killed writer's last moment."""
+    queries = {
+        urlsplit(json.loads(line)["url"]).query for line in whole_lines(one.read("data/requests.jsonl"))
+    }
+    missing = {query: at for query, at in one.site.numbers().items() if query not in queries}
+    early = [query for query, at in missing.items() if not lost_s or at < one.fault_at - lost_s]
+    assert not early, f"passed without a line: {early}"
 
 
 def check_pictures(one: Rehearsal) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socketserver
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -25,6 +26,7 @@ class Arrived:
     path: str
     query: str
     body: bytes
+    at: float
 
     @property
     def final(self) -> bool:
@@ -52,9 +54,9 @@ class Site:
     def final(self) -> list[Arrived]:
         return [one for one in self.arrived if one.final]
 
-    def numbers(self) -> set[str]:
-        """Each request of the page that must arrive carries a number of its own."""
-        return {one.query for one in list(self.arrived) if one.path in ("/free", "/order") and one.query}
+    def numbers(self) -> dict[str, float]:
+        """Each request of the page carries a number of its own; here with the time of its arrival."""
+        return {one.query: one.at for one in list(self.arrived) if one.query}
 
 
 class _Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
@@ -78,7 +80,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _serve(self) -> None:
         url = urlsplit(self.path)
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        self.server.site.arrived.append(Arrived(self.command, url.path, url.query, body))
+        self.server.site.arrived.append(Arrived(self.command, url.path, url.query, body, time.time()))
         content = self._content(url.path)
         self.send_response(200)
         self.send_header("Content-Type", "text/html" if url.path == "/" else "application/json")
