@@ -159,4 +159,4 @@ def invitation(api: ServedApi, extension: Path, *, launched: bool) -> str:
         "Everything you do in that browser is recorded from then on, in all its tabs. Then do the task."
     )
     end = "It ends with the final request, with Finish in the extension's popup, or with Ctrl-C here."
-    return f"{steps}\n{end}\nRecorder API: {api.url}"
+    return f"{steps}\n{end}\n{api.for_tools}"

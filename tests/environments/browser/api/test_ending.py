@@ -7,7 +7,6 @@ import base64
 import json
 from typing import Any
 
-import httpx
 import pytest
 
 from clawbench.environments.browser.api import person
@@ -15,11 +14,6 @@ from clawbench.errors import EnvironmentFailedError
 from clawbench.results import StopReason
 
 pytestmark = pytest.mark.anyio
-
-
-def interception(recorded: Any) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(recorded.run.interception.read_text())
-    return found
 
 
 async def test_the_final_request_ends_the_recording(recorder: Any, sent: dict[str, Any]) -> None:
@@ -30,7 +24,7 @@ async def test_the_final_request_ends_the_recording(recorder: Any, sent: dict[st
         status = (await recorded.client.get("/api/status")).json()
     assert (reason, description) == (StopReason.INTERCEPTED, f"POST {sent['url']}")
     assert status["intercepted"] is True
-    found = interception(recorded)
+    found = recorded.interception()
     assert (found["intercepted"], found["blocked"]) == (True, True)
     assert found["request"]["body"] == {"tea": 2}
     assert recorded.lines(recorded.run.requests)[0]["blocked"] is True
@@ -43,7 +37,7 @@ async def test_a_final_request_that_got_through_is_not_called_blocked(
     async with recorder() as recorded:
         await recorded.post("/api/request", sent)
         assert (await asyncio.wait_for(recorded.recording.over(), 5))[0] is StopReason.INTERCEPTED
-    assert interception(recorded)["blocked"] is False
+    assert recorded.interception()["blocked"] is False
     assert recorded.recording.notices == [
         "The final request was seen, but not held back: it reached the site."
     ]
@@ -66,7 +60,7 @@ async def test_a_body_that_decides_but_cannot_be_read_counts_as_a_match(
     async with recorder(body={"tea": 3}) as recorded:
         unread = sent | {"blocked": True, "headers": {}, "body": {"complete": False}}
         assert (await recorded.post("/api/request", unread)).json() == {"decision": "match"}
-    assert "could not be read" in interception(recorded)["undecidable"]
+    assert "could not be read" in recorded.interception()["undecidable"]
 
 
 async def test_forms_and_files_are_read_without_the_headers_of_a_blocked_request(
@@ -189,6 +183,5 @@ async def test_the_rules_for_the_browser_come_with_the_status(recorder: Any) -> 
 
 async def test_a_placeholder_blocks_nothing(recorder: Any) -> None:
     async with recorder(url_pattern="__PLACEHOLDER_WILL_NOT_MATCH__") as recorded:
-        status = await recorded.client.get("/api/status")
-    assert status.json()["blocking"]["patterns"] == []
-    assert isinstance(status, httpx.Response)
+        blocking = (await recorded.client.get("/api/status")).json()["blocking"]
+    assert blocking["patterns"] == []

@@ -31,6 +31,11 @@ class ServedApi:
         """What is behind `#` stays in the browser: the extension reads it there."""
         return f"{self.url}{PAIR}#{self.token}"
 
+    @property
+    def for_tools(self) -> str:
+        """How an outside tool reaches it, in words."""
+        return f"Recorder API: {self.url}, with `Authorization: Bearer {self.token}`"
+
 
 @asynccontextmanager
 async def serve_api(

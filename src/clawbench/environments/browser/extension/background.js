@@ -8,7 +8,7 @@ import { disarmPages, isPairingPage, recordNewPages, recordOpenPages, stopNewPag
 import { current, forget, loaded, remember, update } from "./session.js";
 
 const RECONNECT_MS = 1000;
-const RECONNECT_TIMES = 15;
+const RECONNECT_TIMES = 3;
 let listening = null;
 
 const pair = async (url, token) => {
@@ -128,7 +128,7 @@ chrome.runtime.onMessage.addListener((message, sender, answer) => {
     if (sender.tab) recordAction(message.action, sender).catch(() => {});
     return false;
   }
-  if (sender.tab && !isPairingPage(sender.url)) return false;
+  if (sender.origin !== self.location.origin && !isPairingPage(sender.url)) return false;
   Promise.resolve(answers[message.ask]?.(message))
     .then((value) => answer({ value }))
     .catch((error) => answer({ error: error.message }));
