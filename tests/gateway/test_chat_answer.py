@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 
-from clawbench.gateway import chat_answer
+from clawbench.gateway.dialects import CHAT, chat_answer
 from clawbench.gateway.sse import data_of
 from clawbench.results import Usage
 
@@ -78,9 +78,9 @@ def test_odd_answers_are_no_crash() -> None:
 
 
 def test_error_bodies() -> None:
-    assert chat_answer.read_error(b'{"error":{"message":"no"}}', 400) == "HTTP 400: no"
-    assert chat_answer.read_error(b"<html>bad", 502) == "HTTP 502: <html>bad"
-    assert chat_answer.read_error(b'{"error":"gone"}', 404) == "HTTP 404: gone"
+    assert CHAT.read_error(b'{"error":{"message":"no"}}', 400) == "HTTP 400: no"
+    assert CHAT.read_error(b"<html>bad", 502) == "HTTP 502: <html>bad"
+    assert CHAT.read_error(b'{"error":"gone"}', 404) == "HTTP 404: gone"
 
 
 def test_multi_line_data() -> None:

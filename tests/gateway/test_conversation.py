@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from clawbench.gateway.chat_request import read_prompt
 from clawbench.gateway.conversation import Conversation
+from clawbench.gateway.dialects.chat_request import read_prompt
 from clawbench.gateway.exchange import Answer
 
 TOOLS = [{"type": "function", "function": {"name": "shell", "parameters": {"type": "object"}}}]

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
+from urllib.parse import parse_qsl, urlencode
 
-from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
-from starlette.requests import Request
-from starlette.responses import JSONResponse
-from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
+from clawbench.gateway.dialects import DIALECTS, Dialect
+from clawbench.gateway.doors import Catalogue, Door, find_door, spoken_by
 from clawbench.gateway.meter import BudgetSpentError, Meter
 from clawbench.gateway.relay import serve
 from clawbench.gateway.wire import LARGEST_BODY, HungUpError, TooLargeError, Wire, headers_of, read_body
@@ -21,89 +19,88 @@ from clawbench.gateway.wire import LARGEST_BODY, HungUpError, TooLargeError, Wir
 log = logging.getLogger("clawbench.gateway")
 
 FindMeter = Callable[[str], Meter | None]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+_TOKEN_HEADERS = ("x-api-key", "x-goog-api-key", "api-key")
+_TOKEN_PARAMETER = "key"
 
 
-def build_app(find: FindMeter) -> Starlette:
+def build_app(find: FindMeter) -> App:
     """The ASGI application; `find` gives the open run of a token."""
-    chat, models = ChatCompletions(find), Models(find)
-    routes = [
-        Route(prefix + path, door, methods=methods)
-        for prefix in ("/v1", "")
-        for path, door, methods in (
-            ("/chat/completions", chat, ["POST"]),
-            ("/models", models, ["GET"]),
-            ("/models/{name:path}", models, ["GET"]),
-        )
-    ]
-    refusals = {404: _refuse_unknown(find), 405: _refuse_unknown(find)}
-    app = Starlette(routes=routes, exception_handlers=refusals)
-    app.router.redirect_slashes = False
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        meter = next((meter for token in tokens_of(scope) if (meter := find(token))), None)
+        door = find_door(scope["method"], scope["path"])
+        wire = Wire(send, _dialect_for(scope, door, meter))
+        if isinstance(door, Door) and meter is not None:
+            await _ask(door, meter, wire, scope, receive)
+        elif door is None:
+            await _refuse_unknown(meter, wire, scope)
+        elif meter is None:
+            await _unauthorized(wire)
+        elif isinstance(door, Catalogue):
+            await _list_models(door, meter, wire)
+
     return app
 
 
-class ChatCompletions:
-    """POST /v1/chat/completions"""
-
-    def __init__(self, find: FindMeter) -> None:
-        self._find = find
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        wire = Wire(send)
-        meter = self._find(token_of(scope))
-        if meter is None:
+async def _ask(door: Door, meter: Meter, wire: Wire, scope: Scope, receive: Receive) -> None:
+    try:
+        body = await read_body(scope, receive)
+        if meter.closed:
             await _unauthorized(wire)
             return
-        try:
-            body = await read_body(scope, receive)
-            if meter.closed:
-                await _unauthorized(wire)
-                return
-            call = meter.begin("/chat/completions", parse_object(body))
-        except HungUpError:
+        if door.dialect.api_type is not meter.model.api_type:
+            await _refuse_foreign(door, meter, wire, scope["path"])
             return
-        except TooLargeError:
-            meter.refuse(scope["path"], 413, "request body too large")
-            await wire.error(
-                413, f"The request body is over {LARGEST_BODY // 2**20} MB.", "request_too_large"
-            )
-        except ValueError as error:
-            meter.refuse(scope["path"], 400, str(error))
-            await wire.error(400, str(error), "invalid_json")
-        except BudgetSpentError as error:
-            await wire.error(402, f"The run's budget is spent: {error}.", "budget_exceeded")
-        else:
-            await serve(meter, call, headers_of(scope), wire, receive)
-
-
-class Models:
-    """GET /v1/models: the one model that this run may use."""
-
-    def __init__(self, find: FindMeter) -> None:
-        self._find = find
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        wire = Wire(send)
-        meter = self._find(token_of(scope))
-        if meter is None:
-            await _unauthorized(wire)
+        request = parse_object(body)
+        if objection := door.dialect.objection(request):
+            meter.refuse(scope["path"], 400, objection)
+            await wire.error(400, objection, "unsupported")
             return
-        entry = {"id": meter.model.name, "object": "model", "created": 0, "owned_by": "clawbench"}
-        wanted = scope["path_params"].get("name")
-        if wanted is None:
-            await wire.json(200, {"object": "list", "data": [entry]})
-        elif wanted == meter.model.name:
-            await wire.json(200, entry)
-        else:
-            await wire.error(404, f"This run has no model {wanted!r}.", "model_not_found")
+        call = meter.begin(door, request, query_of(scope))
+    except HungUpError:
+        return
+    except TooLargeError:
+        meter.refuse(scope["path"], 413, "request body too large")
+        await wire.error(413, f"The request body is over {LARGEST_BODY // 2**20} MB.", "request_too_large")
+    except ValueError as error:
+        meter.refuse(scope["path"], 400, str(error))
+        await wire.error(400, str(error), "invalid_json")
+    except BudgetSpentError as error:
+        await wire.error(402, f"The run's budget is spent: {error}.", "budget_exceeded")
+    else:
+        await serve(meter, call, headers_of(scope), wire, receive)
 
 
-def token_of(scope: Scope) -> str:
-    """The run's token, as the client libraries of the various APIs send it."""
+async def _list_models(catalogue: Catalogue, meter: Meter, wire: Wire) -> None:
+    """The one model that this run may use."""
+    dialect, name, wanted = DIALECTS[meter.model.api_type], meter.model.name, catalogue.name
+    if wanted is None:
+        await wire.json(200, dialect.model_list(name))
+    elif wanted == name:
+        await wire.json(200, dialect.model_entry(name))
+    else:
+        await wire.error(404, f"This run has no model {wanted!r}.", "model_not_found")
+
+
+def tokens_of(scope: Scope) -> Iterator[str]:
+    """What may be the run's token, as the client libraries of the various APIs send it."""
     headers = {name.lower(): value for name, value in headers_of(scope)}
     scheme, _, bearer = headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer" and bearer:
-        return bearer.strip()
-    return headers.get("x-api-key") or headers.get("api-key") or ""
+        yield bearer.strip()
+    for name in _TOKEN_HEADERS:
+        if headers.get(name):
+            yield headers[name]
+    for name, value in parse_qsl(scope.get("query_string", b"").decode("latin-1")):
+        if name == _TOKEN_PARAMETER:
+            yield value
+
+
+def query_of(scope: Scope) -> str:
+    """The query without the token."""
+    given = parse_qsl(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
+    return urlencode([(name, value) for name, value in given if name != _TOKEN_PARAMETER])
 
 
 def parse_object(body: bytes) -> dict[str, Any]:
@@ -116,20 +113,35 @@ def parse_object(body: bytes) -> dict[str, Any]:
     return value
 
 
+def _dialect_for(scope: Scope, door: Door | Catalogue | None, meter: Meter | None) -> Dialect:
+    """In whose shape errors are written: as the path says, else as the run's model speaks."""
+    if isinstance(door, Door):
+        return door.dialect
+    if meter is not None:
+        return DIALECTS[meter.model.api_type]
+    return spoken_by(scope["path"], {name.lower(): value for name, value in headers_of(scope)})
+
+
 async def _unauthorized(wire: Wire) -> None:
     await wire.error(
         401, "This token opens no run: it is missing, wrong, or its run has ended.", "invalid_api_key"
     )
 
 
-def _refuse_unknown(find: FindMeter) -> Callable[[Request, Exception], JSONResponse]:
-    def refuse(request: Request, error: Exception) -> JSONResponse:
-        status = error.status_code if isinstance(error, HTTPException) else 404
-        what = f"{request.method} {request.url.path} is not served by this gateway."
-        if meter := find(token_of(request.scope)):
-            meter.refuse(request.url.path, status, what)
-        log.info("refused: %s", what)
-        problem = {"message": what, "type": "invalid_request_error", "param": None, "code": "unknown_url"}
-        return JSONResponse({"error": problem}, status)
+async def _refuse_foreign(door: Door, meter: Meter, wire: Wire, path: str) -> None:
+    what = (
+        f"This run's model speaks {meter.model.api_type.value}, not {door.dialect.api_type.value}: "
+        "configure the harness for that API, or use an endpoint of the model that speaks this one."
+    )
+    meter.refuse(path, 400, what)
+    await wire.error(400, what, "wrong_api_type")
 
-    return refuse
+
+async def _refuse_unknown(meter: Meter | None, wire: Wire, scope: Scope) -> None:
+    what = f"{scope['method']} {scope['path']} is not served by this gateway."
+    known = any(find_door(method, scope["path"]) for method in ("GET", "POST"))
+    status = 405 if known else 404
+    if meter is not None:
+        meter.refuse(scope["path"], status, what)
+    log.info("refused: %s", what)
+    await wire.error(status, what, "unknown_url")

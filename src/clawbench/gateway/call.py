@@ -7,9 +7,11 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from clawbench.gateway import chat_answer
 from clawbench.gateway.conversation import Place
+from clawbench.gateway.dialects import Operation
+from clawbench.gateway.doors import Door
 from clawbench.gateway.exchange import Answer, Prompt
+from clawbench.gateway.upstream import Headers, Outgoing
 from clawbench.results import Usage
 
 
@@ -18,13 +20,16 @@ class Call:
     """What is known of a call so far."""
 
     id: str
-    path: str
+    door: Door
+    upstream_path: str
+    query: str
     request: dict[str, Any]
     """As the harness sent it, keys masked."""
     set_fields: dict[str, Any]
     """What the gateway set or replaced in it."""
     prompt: Prompt
-    place: Place
+    place: Place | None
+    """None where nothing is said: token counting."""
     started: float = field(default_factory=time.time)
     began: float = field(default_factory=time.monotonic)
     first_byte: float | None = None
@@ -38,6 +43,22 @@ class Call:
     aborted: str | None = None
     """Who broke the call off before its end."""
 
+    @property
+    def generates(self) -> bool:
+        """A model call, as against a question about one."""
+        return self.door.operation is Operation.GENERATE
+
+    def outgoing(self, headers: Headers) -> Outgoing:
+        """What goes up: the harness's request with what the gateway sets."""
+        return Outgoing(
+            path=self.upstream_path,
+            body={**self.request, **self.set_fields},
+            headers=headers,
+            query=self.query,
+            version=self.door.version,
+            operation=self.door.operation,
+        )
+
     def receive(self, chunk: bytes) -> None:
         if self.first_byte is None:
             self.first_byte = time.monotonic()
@@ -50,9 +71,11 @@ class Call:
         if self.status is None or not raw:
             return Answer()
         if self.status >= 400:
-            self.error = self.error or chat_answer.read_error(raw, self.status)
+            self.error = self.error or self.door.dialect.read_error(raw, self.status)
             return Answer()
-        answer = chat_answer.read_stream(raw) if self.streamed else chat_answer.read_whole(raw)
+        if not self.generates:
+            return Answer(complete=True)
+        answer = self.door.dialect.read_answer(raw, streamed=self.streamed)
         if answer.complete:
             # Clients hang up as soon as they have read the end mark.
             self.aborted = None
@@ -89,7 +112,7 @@ class Call:
             "started": self.started,
             "duration_s": round(self.duration_s, 6),
             "ttft_s": ttft,
-            "path": self.path,
+            "path": self.door.path,
             "request": self.request,
             "set": self.set_fields,
             "status": self.status,

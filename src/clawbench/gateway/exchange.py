@@ -41,6 +41,10 @@ class Answer:
     """An error reported inside an answer that began well."""
     complete: bool = False
     """Nothing more was to come."""
+    usage_final: bool = True
+    """False where the usage was reported before the answer had come to its end."""
+    service_tier: str | None = None
+    """What the provider says it served the call as, where it says so: tiers differ in price."""
 
     @property
     def characters(self) -> int:

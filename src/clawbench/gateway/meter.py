@@ -11,8 +11,9 @@ from typing import Any
 
 from clawbench.gateway.budget import Budget
 from clawbench.gateway.call import Call
-from clawbench.gateway.chat_request import read_prompt, settings_for
 from clawbench.gateway.conversation import Conversation
+from clawbench.gateway.dialects import Operation
+from clawbench.gateway.doors import Door
 from clawbench.gateway.exchange import Answer
 from clawbench.gateway.outage import Outage
 from clawbench.gateway.prices import PriceList
@@ -104,27 +105,35 @@ class Meter:
         self._calls_file.close()
         self._messages_file.close()
 
-    def begin(self, path: str, request: dict[str, Any]) -> Call:
+    def begin(self, door: Door, request: dict[str, Any], query: str = "") -> Call:
         """Admit a call; raises BudgetSpentError where the run has used what it may."""
-        if refusal := self._budget.refuses(self.metered, self._begun):
-            self.refuse(path, 402, refusal)
+        generates = door.operation is Operation.GENERATE
+        if generates and (refusal := self._budget.refuses(self.metered, self._begun)):
+            self.refuse(door.path, 402, refusal)
             self._signal(StopReason.BUDGET, refusal)
             raise BudgetSpentError(refusal)
-        shown = self._redactor.value(request)
-        prompt = read_prompt(shown)
-        number = next(self._numbers)
-        self._begun += 1
-        call = Call(
-            id=f"call-{number:05d}",
-            path=path,
-            request=shown,
-            set_fields=settings_for(request, self.model),
-            prompt=prompt,
-            place=self._conversation.ask(prompt),
-        )
+        call = self._call(door, request, query)
+        self._begun += generates
         self.calls_under_way += 1
         self._changed()
         return call
+
+    def _call(self, door: Door, request: dict[str, Any], query: str) -> Call:
+        shown = self._redactor.value(request)
+        prompt = door.dialect.read_prompt(shown)
+        generates = door.operation is Operation.GENERATE
+        settings = door.dialect.settings_for(request, self.model)
+        return Call(
+            id=f"call-{next(self._numbers):05d}",
+            door=door,
+            upstream_path=door.dialect.upstream_path(door.path, self.model),
+            query=query,
+            request=shown,
+            # Counting knows no settings but the model.
+            set_fields=settings if generates else {k: v for k, v in settings.items() if k == "model"},
+            prompt=prompt,
+            place=self._conversation.ask(prompt) if generates else None,
+        )
 
     def track(self, call: Call, task: asyncio.Task[None]) -> None:
         """Follow the task that carries a call: `close` breaks it off, its end releases the call."""
@@ -142,7 +151,8 @@ class Meter:
         answer = call.end()
         usage, estimated = self._measure(call, answer)
         cost = None if usage is None or self._prices is None else self._prices.cost(usage)
-        self._add(call, usage, cost)
+        if call.generates:
+            self._add(call, usage, cost)
         self.estimated_calls += estimated
         self._outage.note(
             status=call.status,
@@ -150,13 +160,19 @@ class Meter:
             error=call.error,
             body=call.raw if call.error else b"",
         )
-        self._conversation.answer(call.place, answer, **({} if call.usable else {"incomplete": True}))
-        extra: dict[str, Any] = {"model": answer.model, "scripted": self.model.scripted}
-        if estimated:
-            extra["usage_estimated"] = True
-        if answer.billed_usd is not None:
-            extra["billed_usd"] = answer.billed_usd
-        self._keep(self._calls_file, call.line(usage, cost, **extra))
+        if call.place is not None:
+            self._conversation.answer(call.place, answer, **({} if call.usable else {"incomplete": True}))
+        marks = {
+            "usage_estimated": estimated or None,
+            "billed_usd": answer.billed_usd,
+            "service_tier": answer.service_tier,
+            "operation": None if call.generates else call.door.operation.value,
+        }
+        noted = {name: value for name, value in marks.items() if value is not None}
+        self._keep(
+            self._calls_file,
+            call.line(usage, cost, model=answer.model, scripted=self.model.scripted, **noted),
+        )
 
     def _release(self, task: asyncio.Task[None]) -> None:
         """The harness has its answer: now a cap that was reached may end the run."""
@@ -172,12 +188,15 @@ class Meter:
         self._changed()
 
     def _measure(self, call: Call, answer: Answer) -> tuple[Usage | None, bool]:
-        if answer.usage is not None:
+        if answer.usage is not None and answer.usage_final:
             return answer.usage, False
-        if call.status is None or call.status >= 400 or not call.chunks:
+        if not call.generates or call.status is None or call.status >= 400 or not call.chunks:
             return None, False
-        read, written = estimate_tokens(call.prompt.characters), estimate_tokens(answer.characters)
-        return Usage(input=read, output=written), True
+        written = estimate_tokens(answer.characters)
+        if answer.usage is not None:
+            # Broken off: what was sent is known, what was written only as far as it was seen.
+            return answer.usage.model_copy(update={"output": max(answer.usage.output, written)}), True
+        return Usage(input=estimate_tokens(call.prompt.characters), output=written), True
 
     def _add(self, call: Call, usage: Usage | None, cost: float | None) -> None:
         before = self.metered

@@ -15,6 +15,11 @@ _FIELDS = {
     "output": "output_mtok",
     "cached_input": "cache_read_mtok",
     "cache_write": "cache_write_mtok",
+    "cache_write_1h": "cache_write_1h_mtok",
+    "input_audio": "input_audio_mtok",
+    "cached_input_audio": "cache_audio_read_mtok",
+    "output_audio": "output_audio_mtok",
+    "output_image": "output_image_mtok",
 }
 
 

@@ -50,7 +50,7 @@ async def _carry(meter: Meter, call: Call, headers: Headers, wire: Wire) -> None
 
 
 async def _pass_on(meter: Meter, call: Call, headers: Headers, wire: Wire) -> None:
-    reply = await meter.upstream.send(call.path, {**call.request, **call.set_fields}, headers)
+    reply = await meter.upstream.send(call.outgoing(headers))
     try:
         call.status = reply.status
         kind = next((value for name, value in reply.headers if name.lower() == "content-type"), "")

@@ -113,14 +113,14 @@ class Gateway:
         return upstream, prices
 
     def _upstream(self, run_id: str, model: Model, redactor: Redactor) -> tuple[Upstream, PriceList | None]:
-        if model.api_type is not ApiType.OPENAI_COMPLETIONS:
-            raise InputError(
-                f"{model.api_type} is not served by the gateway yet",
-                field=f"{model.name}.api_type",
-                remedy=f"Use an endpoint of the model that speaks {ApiType.OPENAI_COMPLETIONS}",
-            )
         if not model.scripted:
             return HttpUpstream(model, self._http, redactor), find_price(model)
+        if model.api_type is not ApiType.OPENAI_COMPLETIONS:
+            raise InputError(
+                f"{model.api_type} has no scripted models yet",
+                field=f"{model.name}.api_type",
+                remedy=f"Use {ApiType.OPENAI_COMPLETIONS}",
+            )
         policy = load_policy(model.policy)
         price = model.price or policy.price
         return ScriptedUpstream(policy, run_id), None if price is None else PriceList(price)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import httpx
 from pydantic import SecretStr
 
 from clawbench.errors import InputError
+from clawbench.gateway.dialects import DIALECTS, Operation
 from clawbench.gateway.redaction import Redactor
 from clawbench.models import Model
 
@@ -33,8 +36,23 @@ _HOP_BY_HOP = frozenset(
     )
 )
 _NOT_RETURNED = _HOP_BY_HOP | {"set-cookie"}
-_FORWARDED = frozenset(("accept", "user-agent", "openai-beta", "idempotency-key", "http-referer", "x-title"))
+_FORWARDED = frozenset(
+    (
+        "accept",
+        "user-agent",
+        "openai-beta",
+        "idempotency-key",
+        "http-referer",
+        "x-title",
+        "anthropic-version",
+        "anthropic-beta",
+        "anthropic-dangerous-direct-browser-access",
+        "x-app",
+        "x-goog-api-client",
+    )
+)
 _FORWARDED_PREFIXES = ("x-stainless-",)
+_VERSIONED = re.compile(r"/v\d+(?:(?:alpha|beta)\d*)?/?$")
 
 
 class UnreachableError(Exception):
@@ -54,10 +72,24 @@ class Reply(Protocol):
     async def close(self) -> None: ...
 
 
+@dataclass(frozen=True)
+class Outgoing:
+    """A call as it goes up."""
+
+    path: str
+    """Without the version before it."""
+    body: dict[str, Any]
+    headers: Headers = ()
+    query: str = ""
+    version: str = ""
+    """As the harness asked for it; counts only where the model's base_url names none."""
+    operation: Operation = Operation.GENERATE
+
+
 class Upstream(Protocol):
     """Answers the calls of one run."""
 
-    async def send(self, path: str, body: dict[str, Any], headers: Headers) -> Reply:
+    async def send(self, call: Outgoing) -> Reply:
         """Raises UnreachableError where no answer begins."""
         ...
 
@@ -67,23 +99,34 @@ class HttpUpstream:
 
     def __init__(self, model: Model, client: Callable[[], httpx.AsyncClient], redactor: Redactor) -> None:
         self._base = _base_url(model)
+        self._dialect = DIALECTS[model.api_type]
         self._keys = itertools.cycle(usable_keys(model) or [None])
         self._client = client
         self._redactor = redactor
 
-    async def send(self, path: str, body: dict[str, Any], headers: Headers) -> Reply:
-        url = self._base.copy_with(path=self._base.path.rstrip("/") + path)
-        outgoing = {name: value for name, value in headers if _goes_up(name)}
+    async def send(self, call: Outgoing) -> Reply:
+        outgoing = {name.lower(): value for name, value in call.headers if _goes_up(name)}
+        outgoing = {**self._dialect.headers, **outgoing}
         outgoing |= {"content-type": "application/json", "accept-encoding": "identity"}
         if (key := next(self._keys)) is not None:
-            outgoing["authorization"] = f"Bearer {key.get_secret_value()}"
+            name, value = self._dialect.authorization(key.get_secret_value())
+            outgoing[name] = value
         client = self._client()
-        request = client.build_request("POST", url, content=json.dumps(body).encode(), headers=outgoing)
+        content = json.dumps(call.body).encode()
+        request = client.build_request("POST", self._url(call), content=content, headers=outgoing)
         try:
             response = await client.send(request, stream=True)
         except httpx.HTTPError as error:
             raise UnreachableError(_describe(error, self._redactor)) from None
         return HttpReply(response, self._redactor.fresh())
+
+    def _url(self, call: Outgoing) -> httpx.URL:
+        base = self._base.path.rstrip("/")
+        version = ""
+        if self._dialect.version and not _VERSIONED.search(base):
+            version = call.version or self._dialect.version
+        query = "&".join(part for part in (self._base.query.decode(), call.query) if part)
+        return self._base.copy_with(path=base + version + call.path, query=query.encode() or None)
 
 
 class HttpReply:

@@ -1,4 +1,4 @@
-"""The harness's side of one request: reading it, and answering in OpenAI's error shape."""
+"""The harness's side of one request: reading it, and answering in its API's error shape."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from starlette.types import Receive, Scope, Send
 
+from clawbench.gateway.dialects import Dialect
 from clawbench.gateway.upstream import Headers
 
 LARGEST_BODY = 50 * 1024 * 1024
@@ -24,8 +25,8 @@ class HungUpError(Exception):
 class Wire:
     """One answer on its way to the harness."""
 
-    def __init__(self, send: Send) -> None:
-        self._send = send
+    def __init__(self, send: Send, dialect: Dialect) -> None:
+        self._send, self._dialect = send, dialect
         self.started = False
 
     async def start(self, status: int, headers: Headers) -> None:
@@ -46,8 +47,7 @@ class Wire:
         await self.end()
 
     async def error(self, status: int, message: str, code: str) -> None:
-        kind = "invalid_request_error" if status < 500 else "api_error"
-        await self.json(status, {"error": {"message": message, "type": kind, "param": None, "code": code}})
+        await self.json(status, self._dialect.error_body(status, message, code))
 
 
 def headers_of(scope: Scope) -> list[tuple[str, str]]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
+
+_RARE = frozenset(("cache_write_1h", "input_audio", "cache_read_audio", "output_audio", "output_image"))
 
 
 class Usage(BaseModel):
-    """Tokens of one or many model calls. Buckets do not overlap; reasoning is a part of output."""
+    """Tokens of one or many model calls. `input`, `cache_read`, `cache_write` and `output` do not overlap;
+    every other field is a part of one of them."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -17,15 +20,25 @@ class Usage(BaseModel):
     output: int = 0
     """All generated tokens, reasoning included."""
     reasoning: int = 0
+    """Part of `output`."""
+    cache_write_1h: int = 0
+    """Part of `cache_write`: what is kept for an hour, which costs more than the usual minutes."""
+    input_audio: int = 0
+    """Part of `input`."""
+    cache_read_audio: int = 0
+    """Part of `cache_read`."""
+    output_audio: int = 0
+    """Part of `output`."""
+    output_image: int = 0
+    """Part of `output`."""
+
+    @model_serializer(mode="wrap")
+    def _without_absent_parts(self, handler: SerializerFunctionWrapHandler) -> dict[str, int]:
+        # Few calls have them: a record is easier to read without five zeros.
+        return {name: count for name, count in handler(self).items() if count or name not in _RARE}
 
     def __add__(self, other: Usage) -> Usage:
-        return Usage(
-            input=self.input + other.input,
-            cache_read=self.cache_read + other.cache_read,
-            cache_write=self.cache_write + other.cache_write,
-            output=self.output + other.output,
-            reasoning=self.reasoning + other.reasoning,
-        )
+        return Usage(**{name: getattr(self, name) + getattr(other, name) for name in Usage.model_fields})
 
     @property
     def prompt(self) -> int:
@@ -57,17 +70,32 @@ class Price(BaseModel):
     cached_input: float | None = None
     """Falls back to `input` where the provider has no cache price."""
     cache_write: float | None = None
+    cache_write_1h: float | None = None
+    """Falls back to twice `input`, which is what the one provider with this lifetime asks."""
+    input_audio: float | None = None
+    cached_input_audio: float | None = None
+    output_audio: float | None = None
+    output_image: float | None = None
 
     def cost(self, usage: Usage) -> float:
-        read = self.input if self.cached_input is None else self.cached_input
-        write = self.input if self.cache_write is None else self.cache_write
+        read = _or(self.cached_input, self.input)
+        write = _or(self.cache_write, self.input)
         millionths = (
             usage.input * self.input
             + usage.cache_read * read
             + usage.cache_write * write
             + usage.output * self.output
+            + usage.cache_write_1h * (_or(self.cache_write_1h, 2 * self.input) - write)
+            + usage.input_audio * (_or(self.input_audio, self.input) - self.input)
+            + usage.cache_read_audio * (_or(self.cached_input_audio, read) - read)
+            + usage.output_audio * (_or(self.output_audio, self.output) - self.output)
+            + usage.output_image * (_or(self.output_image, self.output) - self.output)
         )
         return dollars(millionths / 1_000_000)
+
+
+def _or(price: float | None, fallback: float) -> float:
+    return fallback if price is None else price
 
 
 class Metered(BaseModel):

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from clawbench.gateway.chat_request import read_prompt, text_of
+from clawbench.gateway.dialects.chat_request import read_prompt, text_of
 from clawbench.gateway.exchange import Prompt
 from clawbench.gateway.scripted.policy import Policy, Rule, When
 from clawbench.gateway.scripted.template import fill

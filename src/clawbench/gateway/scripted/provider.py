@@ -5,13 +5,12 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import AsyncIterator, Iterable
-from typing import Any
 
 from clawbench.gateway.scripted import completion
 from clawbench.gateway.scripted.counting import PromptCache, prompt_text, usage_of
 from clawbench.gateway.scripted.engine import decide, situation_of
 from clawbench.gateway.scripted.policy import Policy
-from clawbench.gateway.upstream import Headers, Reply
+from clawbench.gateway.upstream import Headers, Outgoing, Reply
 
 SCRIPTED_HEADER = "x-clawbench-scripted"
 
@@ -23,7 +22,8 @@ class ScriptedUpstream:
         self._policy, self._run_id = policy, run_id
         self._cache = PromptCache()
 
-    async def send(self, path: str, body: dict[str, Any], headers: Headers) -> Reply:
+    async def send(self, call: Outgoing) -> Reply:
+        body = call.body
         situation = situation_of(body)
         move = decide(self._policy, situation)
         prompt = prompt_text(body)

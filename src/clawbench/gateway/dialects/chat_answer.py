@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from clawbench.gateway import usage
-from clawbench.gateway.chat_request import assistant_content
+from clawbench.gateway.dialects.chat_request import assistant_content
+from clawbench.gateway.dialects.json_values import error_text, parse
 from clawbench.gateway.exchange import Answer
 from clawbench.gateway.sse import data_of
 
@@ -16,7 +16,7 @@ _TEXTS = ("content", "reasoning_content", "reasoning", "refusal")
 
 def read_whole(raw: bytes) -> Answer:
     """An answer that came as one JSON object."""
-    body = _json(raw)
+    body = parse(raw)
     if not isinstance(body, Mapping):
         return Answer(error="the answer is not a JSON object")
     choice = _first_choice(body)
@@ -29,6 +29,7 @@ def read_whole(raw: bytes) -> Answer:
         model=body.get("model"),
         error=error_text(body.get("error")),
         complete=True,
+        service_tier=body.get("service_tier"),
     )
 
 
@@ -39,25 +40,10 @@ def read_stream(raw: bytes) -> Answer:
         if data == "[DONE]":
             assembly.complete = True
             continue
-        chunk = _json(data.encode())
+        chunk = parse(data)
         if isinstance(chunk, Mapping):
             assembly.take(chunk)
     return assembly.answer()
-
-
-def error_text(error: Any) -> str | None:
-    """What an error object says, in one line."""
-    if error is None:
-        return None
-    message = error.get("message") if isinstance(error, Mapping) else None
-    return str(message or error)
-
-
-def read_error(raw: bytes, status: int) -> str:
-    """Why a call failed, from the body of a response that is not a success."""
-    body = _json(raw)
-    said = error_text(body.get("error")) if isinstance(body, Mapping) else None
-    return f"HTTP {status}: {(said or raw.decode('utf-8', 'replace')).strip()[:2000]}"
 
 
 class _Assembly:
@@ -69,12 +55,14 @@ class _Assembly:
         self._finish_reason: str | None = None
         self._usage: Any = None
         self._model: str | None = None
+        self._tier: str | None = None
         self._error: str | None = None
         self.complete = False
 
     def take(self, chunk: Mapping[str, Any]) -> None:
         self._usage = chunk.get("usage") or self._usage
         self._model = self._model or chunk.get("model")
+        self._tier = chunk.get("service_tier") or self._tier
         self._error = self._error or error_text(chunk.get("error"))
         choice = _first_choice(chunk)
         self._finish_reason = choice.get("finish_reason") or self._finish_reason
@@ -109,6 +97,7 @@ class _Assembly:
             model=self._model,
             error=self._error,
             complete=self.complete,
+            service_tier=self._tier,
         )
 
 
@@ -124,10 +113,3 @@ def _first_choice(body: Mapping[str, Any]) -> Mapping[str, Any]:
         if isinstance(choice, Mapping) and choice.get("index", 0) == 0:
             return choice
     return {}
-
-
-def _json(raw: bytes) -> Any:
-    try:
-        return json.loads(raw)
-    except (ValueError, RecursionError):
-        return None

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
+from clawbench.gateway.dialects.json_values import parse_or_text
 from clawbench.gateway.exchange import Block, Message, Prompt, text_block, tool_call_block
 from clawbench.models import Model
 
@@ -98,17 +99,7 @@ def _part(part: Mapping[str, Any]) -> Block:
 def _tool_call(call: Mapping[str, Any]) -> Block:
     function = call.get("function")
     function = function if isinstance(function, Mapping) else {}
-    return tool_call_block(call.get("id"), function.get("name"), _arguments(function.get("arguments")))
-
-
-def _arguments(given: Any) -> Any:
-    """The object that the arguments' JSON stands for; the text itself where it is not JSON."""
-    if not isinstance(given, str):
-        return given
-    try:
-        return json.loads(given)
-    except (ValueError, RecursionError):
-        return given
+    return tool_call_block(call.get("id"), function.get("name"), parse_or_text(function.get("arguments")))
 
 
 def _tool(tool: Mapping[str, Any]) -> dict[str, Any]:
