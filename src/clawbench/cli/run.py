@@ -17,6 +17,7 @@ from clawbench.cli.console import err, print_json
 from clawbench.cli.live import perform_runs
 from clawbench.cli.tables import run_row, show_runs
 from clawbench.cli.viewing import refuse_with_human, view_settings
+from clawbench.environments.browser.api import PORT
 from clawbench.errors import InputError
 from clawbench.gateway import Budget
 from clawbench.harnesses import get_harness
@@ -44,6 +45,9 @@ def run(
     listen: Annotated[
         str | None, typer.Option(help="Address of the live view [default: 127.0.0.1:6080].")
     ] = None,
+    api: Annotated[
+        bool, typer.Option("--api", help="Web tasks: serve the recorder API for outside tools.")
+    ] = False,
     models: Annotated[Path | None, typer.Option(help=MODELS_HELP)] = None,
     output: Annotated[Path, typer.Option(help="Where run directories go.")] = Path("runs"),
     batch: Annotated[str | None, typer.Option(help="Name that groups runs [default: date and time].")] = None,
@@ -86,6 +90,7 @@ def run(
         idle_s=math.inf if human else idle,
         max_turns=max_turns,
         view=view,
+        api_port=PORT if api else None,
     )
     check_machine([spec])
     ((run_dir, record),) = asyncio.run(perform_runs([spec]))

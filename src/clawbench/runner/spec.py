@@ -35,6 +35,8 @@ class RunSpec:
     max_turns: int | None = None
     view: ViewSettings | None = None
     """Web tasks: show the screen to somebody, or let them drive."""
+    api_port: int | None = None
+    """Web tasks: serve the recorder API here, for outside tools."""
     extension: ExtensionSettings | None = None
     """Web tasks: no browser of ours; a person's own one, recorded by the extension."""
 
@@ -51,6 +53,13 @@ class RunSpec:
                 f"a {self.task.kind} task has no screen",
                 field="--watch",
                 remedy="Only web tasks can be watched",
+            )
+
+        if self.api_port is not None and self.task.kind != "web":
+            raise InputError(
+                f"a {self.task.kind} task has no recorder",
+                field="--api",
+                remedy="Only web tasks have the recorder API",
             )
 
     @property
