@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from clawbench.identity.resume import resume_pdf
+
 PROFILE_FILE = "alex_green_personal_info.json"
 CREDENTIALS_FILE = "email_credentials.json"
 RESUME_FILE = "alex_green_resume.pdf"
@@ -33,8 +35,6 @@ def new_person() -> Person:
 
 def write_my_info(person: Person, directory: Path) -> list[str]:
     """Write the person's files; returns their names in the order a prompt lists them."""
-    from clawbench.identity.resume import resume_pdf  # its PDF library takes long to import
-
     directory.mkdir(parents=True, exist_ok=True)
     credentials = {"email": person.email, "password": person.password, "login_url": None}
     (directory / PROFILE_FILE).write_text(_json(person.profile), encoding="utf-8")
