@@ -10,12 +10,12 @@ import signal
 import sys
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from clawbench.environments.browser.protocol import SessionCommand, SessionConfig, SessionEvent
-from clawbench.environments.browser.remote.stage import open_remote_stage
 from clawbench.environments.browser.stage import Stage, Watchers, open_stage
 from clawbench.environments.browser.vigil import CLOSED
 from clawbench.errors import ClawbenchError
@@ -81,8 +81,7 @@ class Session:
                 scratch.mkdir()
                 guardian.watch_directory(scratch)
                 stack.callback(shutil.rmtree, scratch, ignore_errors=True)
-                opening = open_stage if self._config.remote is None else open_remote_stage
-                self._stage = await opening(stack, self._config, scratch, guardian, self._watchers())
+                self._stage = await self._open(stack, scratch, guardian)
                 self._announce(self._stage, await self._serve_api(stack, self._stage))
                 end = await self._over
                 if end.event is not None:
@@ -93,6 +92,14 @@ class Session:
             if self._stage is None or not self._over.done():
                 self._say("failed", detail=explain(error))
             self.end(StopReason.ERROR, explain(error))
+
+    async def _open(self, stack: AsyncExitStack, scratch: Path, guardian: Guardian) -> Stage:
+        if self._config.remote is None:
+            return await open_stage(stack, self._config, scratch, guardian, self._watchers())
+        # Its web client takes long to import, and most sessions have no use for it.
+        from clawbench.environments.browser.remote.stage import open_remote_stage
+
+        return await open_remote_stage(stack, self._config, scratch, guardian, self._watchers())
 
     def _announce(self, stage: Stage, api_url: str | None) -> None:
         self._say("ready", video_started_at=stage.video.started_at, detail=stage.version, api_url=api_url)
