@@ -61,6 +61,7 @@ class ExtensionStage:
             task=f"{task.suite}/{task.id}",
             show_secrets=task.record_passwords,
             on_progress=self._note,
+            on_notice=progress.tell,
         )
 
     async def up(self) -> None:

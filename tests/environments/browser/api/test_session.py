@@ -37,7 +37,8 @@ async def test_outside_tools_add_to_a_sessions_record_and_end_it(
             status = (await tool.get("/api/status")).json()
             assert (status["state"], status["intercepted"]) == ("recording", False)
 
-            reached = await client.run(f"fetch('{opened.ready.api_url}/pair').then(String, String)")
+            unasked = f"fetch('{opened.ready.api_url}/api/stop', {{method: 'POST', mode: 'no-cors'}})"
+            reached = await client.run(f"{unasked}.then(String, String)")
             assert reached == "TypeError: Failed to fetch"
 
             stopped = await tool.post("/api/stop-recording", json={})

@@ -127,7 +127,6 @@ class Readiness(Message):
 
     blocking: bool
     detail: Annotated[str, Field(max_length=500)] = ""
-    version: Annotated[str, Field(max_length=200)] = ""
 
 
 class StopWish(Message):

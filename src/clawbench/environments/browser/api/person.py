@@ -48,12 +48,13 @@ class PersonRecording:
         task: str,
         show_secrets: bool,
         on_progress: Callable[[int, int], None],
+        on_notice: Callable[[str], None] = lambda _notice: None,
     ) -> None:
         self.notices: list[str] = []
         """What the one who reads the record must know."""
         self.presence = Presence()
         self._run, self._schema, self._run_id, self._task = run, schema, run_id, task
-        self._on_progress = on_progress
+        self._on_progress, self._on_notice = on_progress, on_notice
         self._journal = Journal(
             run, show_secrets=show_secrets, on_line=self._progress, on_problem=self.report
         )
@@ -97,7 +98,7 @@ class PersonRecording:
             try:
                 await asyncio.wait_for(self.presence.left(0), GOODBYE_S)
             except TimeoutError:
-                self.notices.append("The extension did not say goodbye; its last events may be missing.")
+                self._notice("The extension did not say goodbye; its last events may be missing.")
         self._closed.set()
         self._end_journal("ended")
 
@@ -171,7 +172,7 @@ class PersonRecording:
             self._keep_match(sent, body, decision)
             return "match"
         if sent.blocked and sent.method.upper() == self._schema.method:
-            self.notices.append(
+            self._notice(
                 f"{sent.method} {sent.url[:200]} was blocked in the browser, but is not the final request. "
                 "A browser's rule sees address and method only; another extension may block things, too."
             )
@@ -191,7 +192,7 @@ class PersonRecording:
             self.report(f"{self._run.interception}: {error.strerror}")
             return
         if not sent.blocked:
-            self.notices.append("The final request was seen, but not held back: it reached the site.")
+            self._notice("The final request was seen, but not held back: it reached the site.")
         self._end(StopReason.INTERCEPTED, f"{sent.method} {sent.url}"[:500])
 
     def _require_recording(self) -> None:
@@ -206,8 +207,12 @@ class PersonRecording:
 
     def _end_journal(self, state: Literal["stopped", "ended"]) -> None:
         if self._state not in ("stopped", "ended") and (without := self._journal.close()):
-            self.notices.append(f"{without} actions have no screenshot: the browser gave none.")
+            self._notice(f"{without} actions have no screenshot: the browser gave none.")
         self._state = state
+
+    def _notice(self, text: str) -> None:
+        self.notices.append(text)
+        self._on_notice(text)
 
     def _progress(self) -> None:
         self._on_progress(self._journal.actions, self._journal.requests)

@@ -26,7 +26,7 @@ const pair = async (url, token) => {
 const arm = async (status) => {
   const readiness = await block(status.blocking);
   if (readiness.blocking) await recordNewPages();
-  await deliver("/api/ready", { ...readiness, version: navigator.userAgent.slice(0, 200) });
+  await deliver("/api/ready", readiness);
   if (!readiness.blocking) {
     await end();
     throw new Error(readiness.detail);
