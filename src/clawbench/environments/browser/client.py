@@ -17,6 +17,8 @@ from clawbench.results import StopReason
 
 MODULE = "clawbench.environments.browser.session"
 LONGEST_LINE = 16 << 20
+BEFORE_READY = ("progress", "notice")
+"""What a session may say while it starts: pages that were open already are loaded again."""
 STOP_TIMEOUT_S = 60.0
 """A session that does not close within this time is killed."""
 
@@ -125,7 +127,7 @@ class BrowserSession:
 
     def _deliver(self, event: SessionEvent) -> None:
         assert self._first is not None
-        if not self._first.done():
+        if not self._first.done() and event.event not in BEFORE_READY:
             self._first.set_result(event)
         self._queue.put_nowait(event)
 

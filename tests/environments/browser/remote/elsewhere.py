@@ -71,8 +71,7 @@ async def browser_elsewhere(program: str, profile: Path, *, window: bool) -> Asy
             flags.append("--headless=new")
         if os.geteuid() == 0:
             flags += ["--no-sandbox", "--test-type"]
-        with (profile.parent / f"{profile.name}.log").open("wb") as log:
-            process = subprocess.Popen([program, *flags, "about:blank"], env=env, stderr=log, stdout=log)
+        process = _start([program, *flags, "about:blank"], env, profile.with_suffix(".log"))
         stack.callback(_end, process)
         told = profile / "DevToolsActivePort"
         await until(lambda: told.exists() and told.read_text().count("\n") > 0)
@@ -97,6 +96,11 @@ class _display:
 
     def __exit__(self, *_: object) -> None:
         _end(self._process)
+
+
+def _start(argv: list[str], env: dict[str, str], output: Path) -> subprocess.Popen[bytes]:
+    with output.open("wb") as log:
+        return subprocess.Popen(argv, env=env, stderr=log, stdout=log)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -12,7 +12,8 @@ from typing import Any
 PAGE = "text/html; charset=utf-8"
 SCRIPT = "text/javascript"
 SHOP = """<!doctype html><title>Shop</title><style>body {margin: 0; background: rgb(0, 90, 200)}</style>
-<h1>Shop</h1><form id=form action=/order method=post><input id=name name=name><button id=buy>Buy</button></form>
+<h1>Shop</h1>
+<form id=form action=/order method=post><input id=name name=name><button id=buy>Buy</button></form>
 <input type=file id=file multiple><iframe id=frame src=/frame></iframe>"""
 
 PAGES = {

@@ -31,9 +31,8 @@ BLUE, GREEN, WHITE = (0, 90, 200), (0, 160, 0), (255, 255, 255)
 
 
 async def click(agent: AgentClient, selector: str) -> None:
-    box = await agent.run(
-        f"(r => [r.x + r.width / 2, r.y + r.height / 2])(document.querySelector('{selector}').getBoundingClientRect())"
-    )
+    element = f"document.querySelector('{selector}').getBoundingClientRect()"
+    box = await agent.run(f"(r => [r.x + r.width / 2, r.y + r.height / 2])({element})")
     for kind in ("mousePressed", "mouseReleased"):
         await agent("Input.dispatchMouseEvent", type=kind, x=box[0], y=box[1], button="left", clickCount=1)
 
@@ -118,24 +117,26 @@ async def test_a_match_is_blocked_and_everything_before_it_is_recorded(
 WAYS = {
     "fetch": "fetch('/order?fetch', {method: 'POST', body: 'x'}).catch(() => 0)",
     "beacon": "navigator.sendBeacon('/order?beacon', 'x')",
-    "frame": "document.getElementById('frame').contentWindow.fetch('/order?frame', {method: 'POST'}).catch(() => 0)",
+    "frame": "frames[0].fetch('/order?frame', {method: 'POST'}).catch(() => 0)",
     "blank frame": """{const f = document.createElement('iframe'); document.body.append(f);
         const x = new f.contentWindow.XMLHttpRequest; x.open('POST', '/order?blank', false);
         try { x.send() } catch {} }""",
     "frame that is gone": """{const f = document.createElement('iframe'); f.src = '/frame?gone';
-        document.body.append(f); new Promise(r => f.onload = () => {
-        f.contentWindow.fetch('/order?gone', {method: 'POST', keepalive: true}).catch(() => 0); f.remove(); r() })}""",
+        document.body.append(f); new Promise(done => f.onload = () => {
+        f.contentWindow.fetch('/order?gone', {method: 'POST', keepalive: true}).catch(() => 0);
+        f.remove(); done() })}""",
     "other site's frame": """{const f = document.createElement('iframe');
         f.src = `http://localhost:${location.port}/frame?cross`;
         document.body.append(f); new Promise(r => f.onload = r)}""",
-    "worker": "new Worker('/worker.js').postMessage(\"fetch('/order?worker', {method: 'POST'})\")",
-    "shared worker": "new SharedWorker('/shared.js').port.postMessage(\"fetch('/order?shared', {method: 'POST'})\")",
+    "worker": """new Worker('/worker.js').postMessage("fetch('/order?worker', {method: 'POST'})")""",
+    "shared worker": """new SharedWorker('/shared.js').port
+        .postMessage("fetch('/order?shared', {method: 'POST'})")""",
     "service worker": """navigator.serviceWorker.register('/sw.js').then(() => navigator.serviceWorker.ready)
         .then(r => r.active.postMessage("fetch('/order?service', {method: 'POST'})"))""",
     "popup": """{const w = window.open('/green?popup'); new Promise(r => w.onload = () =>
         w.fetch('/order?popup', {method: 'POST'}).catch(() => 0).then(r))}""",
-    "form in a new tab": """{const f = document.createElement('form'); f.method = 'post'; f.action = '/order?tab';
-        f.target = '_blank'; document.body.append(f); f.submit()}""",
+    "form in a new tab": """{const f = document.createElement('form'); f.method = 'post';
+        f.action = '/order?tab'; f.target = '_blank'; document.body.append(f); f.submit()}""",
 }
 SENT = {"fetch", "beacon", "frame", "blank", "gone", "worker", "shared", "service", "popup", "tab"}
 CROSS = "fetch('/order?cross', {method: 'POST'}).catch(() => 0)"
