@@ -14,6 +14,7 @@ import typer
 from clawbench import doctor
 from clawbench.cli.choices import MODELS_HELP, choose_model
 from clawbench.cli.console import err, print_json
+from clawbench.cli.elsewhere import CDP_HELP, check_endpoint, find_endpoint
 from clawbench.cli.live import perform_runs
 from clawbench.cli.tables import run_row, show_runs
 from clawbench.cli.viewing import refuse_with_human, view_settings
@@ -45,6 +46,7 @@ def run(
     listen: Annotated[
         str | None, typer.Option(help="Address of the live view [default: 127.0.0.1:6080].")
     ] = None,
+    browser_cdp: Annotated[str | None, typer.Option(metavar="URL", help=CDP_HELP)] = None,
     api: Annotated[
         bool, typer.Option("--api", help="Web tasks: serve the recorder API for outside tools.")
     ] = False,
@@ -90,6 +92,7 @@ def run(
         idle_s=math.inf if human else idle,
         max_turns=max_turns,
         view=view,
+        browser_cdp=find_endpoint(browser_cdp, found),
         api_port=PORT if api else None,
     )
     check_machine([spec])
@@ -123,11 +126,13 @@ def check_machine(specs: list[RunSpec]) -> None:
                 style="yellow",
             )
         doctor.require(
-            spec.task.kind,
+            spec.task.kind if spec.browser_cdp is None else doctor.REMOTE,
             *(["bwrap"] if spec.sandbox == "bwrap" else []),
             *(["human"] if spec.view is not None else []),
         )
         check_output(spec.output)
+        if spec.browser_cdp is not None:
+            asyncio.run(check_endpoint(spec.browser_cdp))
 
 
 def check_output(output: Path) -> None:

@@ -11,7 +11,7 @@ from rich.table import Column, Table
 
 from clawbench.cli.console import out
 from clawbench.harnesses.human import HUMAN
-from clawbench.results import RunDirectory, RunRecord
+from clawbench.results import Isolation, RunDirectory, RunRecord
 
 MOST_FAILURES = 5
 
@@ -41,6 +41,14 @@ class RunRow:
         return "none" if record.harness.name == HUMAN else money(record.cost_usd, record.scripted)
 
     @property
+    def title(self) -> str:
+        """Task, harness and model, and how little was isolated where that is less than all."""
+        parts = [self.record.harness.name, self.model]
+        if self.record.isolation is not Isolation.FULL:
+            parts.append(f"isolation: {self.record.isolation.value}")
+        return f"{self.record.task.name}\n[dim]{' · '.join(parts)}[/]"
+
+    @property
     def model(self) -> str:
         """The model's name; a scripted one is always called so."""
         name = self.record.model.name
@@ -67,7 +75,7 @@ def show_runs(rows: Sequence[RunRow]) -> None:
         record, measured = row.record, row.record.usage.measured
         style = "green" if record.verdict and record.verdict.passed else "red"
         table.add_row(
-            f"{record.task.name}\n[dim]{record.harness.name} · {row.model}[/]",
+            row.title,
             f"[{style}]{row.verdict}[/]",
             f"{record.duration_s or 0:.1f} s",
             str(measured.turns),

@@ -3,13 +3,14 @@
 from clawbench.doctor.browser import find_browser
 from clawbench.doctor.examination import examine, require
 from clawbench.doctor.part import Finding, Part, Status
-from clawbench.doctor.parts import PARTS, PURPOSES
+from clawbench.doctor.parts import PARTS, PURPOSES, REMOTE
 from clawbench.doctor.repair import fix
 from clawbench.doctor.viewing import find_novnc
 
 __all__ = [
     "PARTS",
     "PURPOSES",
+    "REMOTE",
     "Finding",
     "Part",
     "Status",

@@ -5,8 +5,10 @@ from __future__ import annotations
 from clawbench.doctor import browser, capacity, isolation, media, viewing
 from clawbench.doctor.part import Part
 
-PURPOSES = frozenset({"web", "coding", "bwrap", "containers", "human"})
-"""What a part can be needed for: the kinds of task, the kinds of sandbox, live views (`human`)."""
+REMOTE = "web-elsewhere"
+PURPOSES = frozenset({"web", REMOTE, "coding", "bwrap", "containers", "human"})
+"""What a part can be needed for: the kinds of task (web tasks in a browser that runs elsewhere need less),
+the kinds of sandbox, live views (`human`)."""
 
 _WEB = frozenset({"web"})
 _BWRAP = frozenset({"web", "bwrap"})  # the browser is shut in by it whatever the harness runs in
@@ -33,7 +35,12 @@ PARTS: tuple[Part, ...] = (
     ),
     Part("Xvfb", "the browser's screen", media.XVFB_PACKAGES, _WEB, True, media.check_xvfb),
     Part(
-        "ffmpeg", "records the screen as H.264 video", media.FFMPEG_PACKAGES, _WEB, True, media.check_ffmpeg
+        "ffmpeg",
+        "records the screen as H.264 video",
+        media.FFMPEG_PACKAGES,
+        _WEB | {REMOTE},
+        True,
+        media.check_ffmpeg,
     ),
     Part("fonts", "pages without letters cannot be read", media.FONT_PACKAGES, _WEB, True, media.check_fonts),
     Part(

@@ -96,9 +96,16 @@ def new_record(spec: RunSpec, run: RunDirectory) -> RunRecord:
         scripted=spec.model.scripted,
         code_version=clawbench.__version__,
         sandbox=spec.sandbox,
-        isolation=Isolation.NONE if spec.sandbox == "none" else Isolation.FULL,
+        isolation=isolation_of(spec),
         attempt=int(run.path.name),
     )
+
+
+def isolation_of(spec: RunSpec) -> Isolation:
+    """How much of the agent's reach is cut off; a browser elsewhere has a network of its own."""
+    if spec.sandbox == "none":
+        return Isolation.NONE
+    return Isolation.FULL if spec.browser_cdp is None else Isolation.PARTIAL
 
 
 def _give_up(record: RunRecord, error: Exception) -> None:

@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from clawbench.environments.browser.extension.settings import ExtensionSettings
+from clawbench.environments.browser.remote import FLAG, Endpoint
 from clawbench.environments.browser.vnc import ViewSettings
 from clawbench.errors import InputError
 from clawbench.gateway import Budget
 from clawbench.harnesses import Harness
 from clawbench.models import Model
 from clawbench.sandbox import Limits
-from clawbench.tasks import Task
+from clawbench.tasks import Task, WebTask
 
 IDLE_S = 900.0
 
@@ -35,6 +36,8 @@ class RunSpec:
     max_turns: int | None = None
     view: ViewSettings | None = None
     """Web tasks: show the screen to somebody, or let them drive."""
+    browser_cdp: Endpoint | None = None
+    """Web tasks: use the browser that already runs there."""
     api_port: int | None = None
     """Web tasks: serve the recorder API here, for outside tools."""
     extension: ExtensionSettings | None = None
@@ -61,6 +64,21 @@ class RunSpec:
                 field="--api",
                 remedy="Only web tasks have the recorder API",
             )
+        if self.browser_cdp is not None:
+            self._check_that_a_browser_elsewhere_will_do()
+
+    def _check_that_a_browser_elsewhere_will_do(self) -> None:
+        if not isinstance(self.task, WebTask):
+            problem, remedy = f"a {self.task.kind} task has no browser", "Only web tasks use one"
+        elif self.task.site is not None:
+            problem = f"this task's site ({self.task.site}) is bundled, and no browser elsewhere reaches it"
+            remedy = "Leave the flag out, or choose a task whose site is on the web"
+        elif self.view is not None:
+            problem = "the screen of a browser that runs elsewhere cannot be shown or driven from here"
+            remedy = "Leave --human or --watch out, or the flag"
+        else:
+            return
+        raise InputError(problem, field=FLAG, remedy=remedy)
 
     @property
     def agent_time_s(self) -> float:

@@ -99,9 +99,7 @@ class WebStage:
         return {f"{MY_INFO}/{path.name}": path for path in self._my_info.iterdir()}
 
     def _config(self, egress: EgressRules) -> SessionConfig:
-        browser = find_browser()
-        if browser is None:
-            raise MissingPartError("Chromium", "web tasks run in it", "Run `clawbench doctor --fix`")
+        remote = self._spec.browser_cdp
         scratch = self._scratch / "browser"
         scratch.mkdir(mode=0o700)
         return SessionConfig(
@@ -112,7 +110,8 @@ class WebStage:
             scratch=scratch,
             uploads=self._uploads(),
             record_passwords=self._task.record_passwords,
-            browser=browser,
+            browser=find_local_browser() if remote is None else Path(),
+            remote=None if remote is None else remote.url,
             sandbox=cast(Literal["bwrap", "none"], self._spec.sandbox),
             view=self._spec.view.mode if self._spec.view is not None else "none",
             vnc_socket=self._scratch / VNC_SOCKET,
@@ -188,3 +187,9 @@ class WebStage:
 
     async def close(self) -> None:
         await self._resources.aclose()
+
+
+def find_local_browser() -> Path:
+    if (browser := find_browser()) is None:
+        raise MissingPartError("Chromium", "web tasks run in it", "Run `clawbench doctor --fix`")
+    return browser

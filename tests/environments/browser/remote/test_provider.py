@@ -116,7 +116,7 @@ async def test_when_the_line_goes_dead_the_run_is_over_and_says_so(
         outcome = opened.interception()
         assert outcome["stop_reason"] == "browser_crashed"
         assert "may have left" in outcome["stop_description"]
-        assert [line["url"] for line in json_lines(opened.run.requests)][0] == site.url("/?agent")
+        assert next(line["url"] for line in json_lines(opened.run.requests)) == site.url("/?agent")
         assert len(await elsewhere.pages()) == 1, "the run's context is gone, the browser is not"
 
 
