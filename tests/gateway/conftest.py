@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,8 +13,14 @@ from typing import Any
 
 import httpx
 import pytest
+import uvicorn
 
-from clawbench.gateway import Gateway
+from clawbench.gateway import Gateway, Policy
+from clawbench.gateway.doors import Door, find_door
+from clawbench.gateway.scripted import ScriptedUpstream
+from clawbench.gateway.server import _Server
+from clawbench.gateway.upstream import Outgoing, UnreachableError
+from clawbench.gateway.wire import Wire, read_body
 from clawbench.models import ApiType, Model
 from clawbench.results import Price, RunDirectory
 
@@ -217,6 +224,36 @@ def ask(text: str = "Hi", **more: Any) -> dict[str, Any]:
     return {"model": "any", "messages": [{"role": "user", "content": text}], **more}
 
 
+@contextlib.asynccontextmanager
+async def serve_directly(policy: Policy, api_type: ApiType) -> AsyncIterator[int]:
+    """The scripted model as an HTTP API of its own, without any gateway; gives its port."""
+    upstream = ScriptedUpstream(policy, "run", api_type, clock=lambda: 1_700_000_000.0)
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        door = find_door(scope["method"], scope["path"])
+        assert isinstance(door, Door)
+        body = json.loads(await read_body(scope, receive))
+        query = scope["query_string"].decode()
+        reply = await upstream.send(Outgoing(door.path, body, query=query, operation=door.operation))
+        wire = Wire(send, door.dialect)
+        await wire.start(reply.status, reply.headers)
+        try:
+            async for chunk in reply.body():
+                await wire.chunk(chunk)
+        except UnreachableError:
+            return
+        await wire.end()
+
+    config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", ws="none")
+    listener = socket.create_server(("127.0.0.1", 0))
+    server = _Server(config)
+    serving = asyncio.create_task(server.serve([listener]))
+    await server.ready.wait()
+    yield listener.getsockname()[1]
+    server.should_exit = True
+    await serving
+
+
 @pytest.fixture
 def kit() -> Kit:
     return Kit()
@@ -236,3 +273,4 @@ class Kit:
     model_at = staticmethod(model_at)
     client_of = staticmethod(client_of)
     ask = staticmethod(ask)
+    serve_directly = staticmethod(serve_directly)

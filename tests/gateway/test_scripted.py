@@ -10,7 +10,10 @@ import pytest
 
 from clawbench.errors import InputError
 from clawbench.gateway import load_policy
-from clawbench.gateway.scripted.counting import PromptCache, shared_prefix, usage_of
+from clawbench.gateway.dialects.chat_request import read_prompt
+from clawbench.gateway.exchange import Prompt
+from clawbench.gateway.scripted.chat_shape import usage_object
+from clawbench.gateway.scripted.counting import PromptCache, count, shared_prefix
 from clawbench.gateway.scripted.engine import Move, decide, situation_of
 from clawbench.gateway.scripted.policy import Policy
 from clawbench.models import scripted_model
@@ -53,13 +56,17 @@ def _request(*messages: tuple[str, Any], tools: Any = TOOLS, **more: Any) -> dic
     return {"messages": said, "tools": tools, **more}
 
 
+def _prompt(*messages: tuple[str, Any]) -> Prompt:
+    return read_prompt(_request(*messages))
+
+
 def test_loaded_policy(policy: Policy) -> None:
     assert (policy.name, policy.description, len(policy.rules)) == ("orders", "Orders two", 3)
     assert policy.price == Price(input=3.0, output=15.0, cached_input=0.3)
 
 
 def test_first_rule_that_holds(policy: Policy) -> None:
-    move = decide(policy, situation_of(_request(("user", "Place an order for Alex"))))
+    move = decide(policy, situation_of(_prompt(("user", "Place an order for Alex"))))
     assert move == Move(thinking="The shop first.", calls=(("browser_open", {"url": "http://shop.test/"}),))
 
 
@@ -69,7 +76,7 @@ def test_named_groups_become_text_and_numbers(policy: Policy) -> None:
         ("assistant", "ok"),
         ("tool", [{"type": "text", "text": "Shop\n[12] input Quantity\n[4] button Buy"}]),
     )
-    move = decide(policy, situation_of(request))
+    move = decide(policy, situation_of(read_prompt(request)))
     assert move.text == "Typing for Alex."
     assert move.calls == (
         ("browser_type", {"element": 12, "text": "2", "where": ["field 12", "${HOME}"]}),
@@ -91,7 +98,7 @@ def test_named_groups_become_text_and_numbers(policy: Policy) -> None:
     ],
 )
 def test_no_rule_says_so(policy: Policy, request_: dict[str, Any]) -> None:
-    move = decide(policy, situation_of(request_))
+    move = decide(policy, situation_of(read_prompt(request_)))
     assert move.calls == ()
     assert "'orders' has no rule for this turn" in (move.text or "")
 
@@ -99,13 +106,13 @@ def test_no_rule_says_so(policy: Policy, request_: dict[str, Any]) -> None:
 def test_what_was_called_counts(policy: Policy) -> None:
     call = {"id": "1", "function": {"name": "browser_type", "arguments": '{"element":7}'}}
     request = {"messages": [{"role": "assistant", "content": None, "tool_calls": [call]}]}
-    assert decide(policy, situation_of(request)).text == "Already typed."
+    assert decide(policy, situation_of(read_prompt(request))).text == "Already typed."
 
 
 def test_not_a_number_is_said(tmp_path: Path) -> None:
     file = tmp_path / "p.yaml"
     file.write_text(r"rules: [{when: {last: '(?P<n>\w+)'}, calls: [{tool: t, arguments: {n: '${n:int}'}}]}]")
-    move = decide(load_policy(file), situation_of(_request(("user", "many"))))
+    move = decide(load_policy(file), situation_of(_prompt(("user", "many"))))
     assert "rule 1" in (move.text or "")
     assert "many" in (move.text or "")
 
@@ -147,7 +154,7 @@ def test_missing_policy(tmp_path: Path) -> None:
 def test_counts_by_hand() -> None:
     move = Move(text="x" * 10, thinking="y" * 9, calls=(("tool", {"a": 1}),))
     # prompt 4001/4 -> 1001; thinking 9/4 -> 3; text 10 + "tool" 4 + '{"a": 1}' 8 = 22/4 -> 6
-    assert usage_of("p" * 4001, 128, move) == {
+    assert usage_object(count("p" * 4001, 128, move)) == {
         "prompt_tokens": 1001,
         "completion_tokens": 9,
         "total_tokens": 1010,

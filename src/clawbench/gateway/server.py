@@ -22,7 +22,7 @@ from clawbench.gateway.prices import PriceList, find_price
 from clawbench.gateway.redaction import Redactor
 from clawbench.gateway.scripted import ScriptedUpstream, load_policy
 from clawbench.gateway.upstream import TIMEOUT, HttpUpstream, Upstream
-from clawbench.models import ApiType, Model
+from clawbench.models import Model
 from clawbench.results import RunDirectory
 
 LONGEST_SOCKET_PATH = 107
@@ -115,15 +115,9 @@ class Gateway:
     def _upstream(self, run_id: str, model: Model, redactor: Redactor) -> tuple[Upstream, PriceList | None]:
         if not model.scripted:
             return HttpUpstream(model, self._http, redactor), find_price(model)
-        if model.api_type is not ApiType.OPENAI_COMPLETIONS:
-            raise InputError(
-                f"{model.api_type} has no scripted models yet",
-                field=f"{model.name}.api_type",
-                remedy=f"Use {ApiType.OPENAI_COMPLETIONS}",
-            )
         policy = load_policy(model.policy)
         price = model.price or policy.price
-        return ScriptedUpstream(policy, run_id), None if price is None else PriceList(price)
+        return ScriptedUpstream(policy, run_id, model.api_type), None if price is None else PriceList(price)
 
     def _forget(self, meter: Meter) -> None:
         self._meters.pop(meter.token, None)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Mapping
-from typing import Any
 
+from clawbench.gateway.exchange import Prompt
 from clawbench.gateway.scripted.engine import Move
 from clawbench.gateway.usage import CHARACTERS_PER_TOKEN, estimate_tokens
+from clawbench.results import Usage
 
 SMALLEST_CACHED = 1024
 CACHE_STEP = 128
@@ -29,25 +29,19 @@ class PromptCache:
         return tokens - tokens % CACHE_STEP if tokens >= SMALLEST_CACHED else 0
 
 
-def prompt_text(request: Mapping[str, Any]) -> str:
+def prompt_text(prompt: Prompt) -> str:
     """What the model would read: tools first, as providers lay it out, then the messages."""
-    parts = [request.get("tools") or [], *(request.get("messages") or [])]
+    parts = [prompt.tools, prompt.system, *prompt.messages]
     return "\n".join(json.dumps(part, ensure_ascii=False, sort_keys=True) for part in parts)
 
 
-def usage_of(prompt: str, cached: int, move: Move) -> dict[str, Any]:
-    """An OpenAI usage object."""
+def count(prompt: str, cached: int, move: Move) -> Usage:
+    """Tokens of one answer."""
     read = estimate_tokens(len(prompt))
     thought = estimate_tokens(len(move.thinking or ""))
     called = sum(len(name) + len(json.dumps(arguments)) for name, arguments in move.calls)
     written = thought + max(1, estimate_tokens(len(move.text or "") + called))
-    return {
-        "prompt_tokens": read,
-        "completion_tokens": written,
-        "total_tokens": read + written,
-        "prompt_tokens_details": {"cached_tokens": cached},
-        "completion_tokens_details": {"reasoning_tokens": thought},
-    }
+    return Usage(input=read - cached, cache_read=cached, output=written, reasoning=thought)
 
 
 def shared_prefix(one: str, other: str) -> int:

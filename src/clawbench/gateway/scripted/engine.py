@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from clawbench.gateway.dialects.chat_request import read_prompt, text_of
-from clawbench.gateway.exchange import Prompt
+from clawbench.gateway.exchange import Message, Prompt
+from clawbench.gateway.scripted.faults import Fault
 from clawbench.gateway.scripted.policy import Policy, Rule, When
 from clawbench.gateway.scripted.template import fill
 
@@ -21,6 +21,8 @@ class Move:
     text: str | None = None
     thinking: str | None = None
     calls: tuple[tuple[str, dict[str, Any]], ...] = ()
+    fault: Fault | None = None
+    """What goes wrong with it."""
 
 
 @dataclass(frozen=True)
@@ -34,17 +36,15 @@ class Situation:
     called: str
 
 
-def situation_of(request: Mapping[str, Any]) -> Situation:
-    """Read a chat completions request."""
-    given = request.get("messages")
-    messages = [m for m in given if isinstance(m, Mapping)] if isinstance(given, list) else []
-    texts = [text_of(message.get("content")) for message in messages]
-    prompt = read_prompt(request)
+def situation_of(prompt: Prompt) -> Situation:
+    """What a request shows, whatever API it came by."""
+    texts = [_text(message) for message in prompt.messages]
+    spoken = [prompt.system, *texts] if prompt.system else texts
     return Situation(
         tools=frozenset(str(tool.get("name")) for tool in prompt.tools),
-        turn=sum(message.get("role") == "assistant" for message in messages),
-        last=texts[-1] if texts else "",
-        conversation="\n".join(texts),
+        turn=sum(message["role"] == "assistant" for message in prompt.messages),
+        last=spoken[-1] if spoken else "",
+        conversation="\n".join(spoken),
         called="\n".join(_calls(prompt)),
     )
 
@@ -86,7 +86,13 @@ def _play(policy: Policy, number: int, rule: Rule, found: Mapping[str, str]) -> 
         calls = tuple((call.tool, fill(call.arguments, found)) for call in rule.calls)
     except ValueError as error:
         return Move(text=f"Scripted policy {policy.name!r}, rule {number}: {error}.")
-    return Move(text=fill(rule.text, found), thinking=fill(rule.thinking, found), calls=calls)
+    return Move(
+        text=fill(rule.text, found), thinking=fill(rule.thinking, found), calls=calls, fault=rule.fault
+    )
+
+
+def _text(message: Message) -> str:
+    return "\n".join(block["text"] for block in message["content"] if block["type"] == "text")
 
 
 def _calls(prompt: Prompt) -> list[str]:

@@ -11,6 +11,7 @@ import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from clawbench.errors import InputError
+from clawbench.gateway.scripted.faults import CallFault, Fault
 from clawbench.gateway.scripted.template import TYPES, placeholders
 from clawbench.results import Price
 
@@ -66,10 +67,13 @@ class Rule(_Part):
     thinking: str | None = None
     text: str | None = None
     calls: list[ToolCall] = []
+    fault: Fault | None = None
+    """What goes wrong whenever this rule answers."""
 
     @model_validator(mode="after")
     def _check(self) -> Rule:
-        if self.text is None and not self.calls:
+        always_fails = self.fault is not None and self.fault.times is None
+        if self.text is None and not self.calls and not always_fails:
             raise ValueError("says nothing and calls nothing: give `text`, `calls` or both")
         known = self.when.names()
         for name, kind in self._placeholders():
@@ -92,6 +96,8 @@ class Policy(_Part):
     description: str = ""
     price: Price | None = None
     """Notional, per million tokens."""
+    faults: list[CallFault] = []
+    """What goes wrong at certain calls of a run."""
     rules: list[Rule] = Field(min_length=1)
 
 
