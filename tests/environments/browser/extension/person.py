@@ -193,14 +193,14 @@ async def until(condition: Callable[[], Any], within_s: float = 15.0) -> Any:
 
 
 @contextmanager
-def running_chromium(profile: Path) -> Iterator[CdpConnection]:
+def running_chromium(profile: Path, *flags: str) -> Iterator[CdpConnection]:
     if CHROMIUM is None:
         pytest.skip("Chromium is not installed")
     browser_read, our_write = os.pipe()
     our_read, browser_write = os.pipe()
     wiring = f'exec "$@" 3<&{browser_read} 4>&{browser_write}'
     process = subprocess.Popen(
-        ["bash", "-c", wiring, "bash", CHROMIUM, *FLAGS, f"--user-data-dir={profile}", "about:blank"],
+        ["bash", "-c", wiring, "bash", CHROMIUM, *FLAGS, *flags, f"--user-data-dir={profile}"],
         pass_fds=[browser_read, browser_write],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -14,7 +14,7 @@ from clawbench.environments.browser.api.re2 import re2_patterns
 from clawbench.environments.browser.extension import write_extension
 from clawbench.results import StopReason
 from tests.environments.browser.api.recorded import TOKEN
-from tests.environments.browser.extension.person import until
+from tests.environments.browser.extension.person import Person, running_chromium, until
 
 pytestmark = pytest.mark.anyio
 
@@ -89,6 +89,30 @@ async def test_a_restarted_extension_takes_up_where_it_was(person: Any, site: An
         await alex.click("#b")
         await until(lambda: recorded.actions("click"))
         await until(lambda: recorded.recording.presence.here)
+
+
+async def test_a_browser_that_starts_again_rejoins_its_recorder(
+    site: Any, recorder: Any, tmp_path: Path
+) -> None:
+    extension = write_extension(tmp_path / "extension")
+    flags = (f"--load-extension={extension}", "--disable-features=DisableLoadExtensionCommandLineSwitch")
+    site.pages["/"] = "<button id=b>Press</button>"
+    async with recorder() as recorded:
+        with running_chromium(tmp_path / "profile", *flags) as cdp:
+            alex = Person(cdp, "chrome-extension://")
+            await alex.in_extension("chrome.runtime.id")
+            await alex.pair(recorded)
+        await until(lambda: not recorded.recording.presence.here)
+        with running_chromium(tmp_path / "profile", *flags) as cdp:
+            await until(lambda: recorded.recording.presence.here)
+            alex = Person(cdp, "chrome-extension://")
+            await alex.open(site.url("/"))
+            await alex.click("#b")
+            await until(lambda: recorded.actions("click"))
+            await alex.evaluate("void fetch('/order', {method: 'POST'}).catch(() => 0)")
+            assert (await asyncio.wait_for(recorded.recording.over(), 15))[0] is StopReason.INTERCEPTED
+            await recorded.recording.close()
+    assert site.got("POST", "/order") == []
 
 
 async def test_a_second_recorder_waits_and_open_pages_are_taken_in(

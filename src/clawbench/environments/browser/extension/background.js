@@ -1,10 +1,17 @@
 // The extension's one process: pairs with the recorder, tells it what happens, goes when it says goodbye.
 // Chrome ends and restarts it at will, so listeners stand at the top level and what must last is in storage.
-import { block, unblock } from "./blocking.js";
+import { block, isBlocking, unblock } from "./blocking.js";
 import { allDelivered, deliver, get, RefusedError } from "./delivery.js";
 import { watchRequests } from "./requests.js";
 import { allShot, shoot } from "./screenshots.js";
-import { disarmPages, isPairingPage, recordNewPages, recordOpenPages, stopNewPages } from "./pages.js";
+import {
+  disarmPages,
+  isPairingPage,
+  isRecordingNewPages,
+  recordNewPages,
+  recordOpenPages,
+  stopNewPages,
+} from "./pages.js";
 import { current, forget, loaded, remember, update } from "./session.js";
 
 const RECONNECT_MS = 1000;
@@ -18,7 +25,8 @@ const pair = async (url, token) => {
     throw new Error(`already recording ${current().task}: finish that first`);
   }
   const status = await get({ url: origin, token }, "/api/status");
-  await remember({ url: origin, token, task: status.task, lost: false, notice: "" });
+  const holds = status.blocking.patterns.length > 0;
+  await remember({ url: origin, token, task: status.task, holds, lost: false, notice: "" });
   await arm(status);
   listen();
 };
@@ -135,18 +143,31 @@ chrome.runtime.onMessage.addListener((message, sender, answer) => {
   return true;
 });
 
-chrome.alarms.onAlarm.addListener(() => loaded.then(() => current() && !current().lost && listen()));
+// ---- Coming back -------------------------------------------------------------------------------------------
 
-// A browser that starts anew rejoins a recorder that still runs, and leaves one that is gone.
-chrome.runtime.onStartup.addListener(async () => {
+let resuming = Promise.resolve();
+
+const resume = (browserStarts) => {
+  resuming = resuming.then(() => takeUpAgain(browserStarts)).catch(() => {});
+};
+
+// A browser that starts anew, or an extension that was loaded anew, rejoins a recorder that still runs and
+// leaves one that is gone; a worker that was only asleep finds everything as it was.
+const takeUpAgain = async (browserStarts) => {
   await loaded;
   if (!current()) return;
-  try {
-    await arm(await get(current(), "/api/status"));
-    listen();
-  } catch {
-    await end();
+  const ready = (await isRecordingNewPages()) && (!current().holds || (await isBlocking()));
+  if (browserStarts || !ready) {
+    try {
+      await arm(await get(current(), "/api/status"));
+    } catch {
+      await end();
+      return;
+    }
   }
-});
+  if (!current().lost) listen();
+};
 
-loaded.then(() => current() && !current().lost && listen());
+chrome.runtime.onStartup.addListener(() => resume(true));
+chrome.alarms.onAlarm.addListener(() => resume(false));
+resume(false);

@@ -16,6 +16,8 @@ export const block = async ({ patterns, method }) => {
   return { blocking: false, detail: `a rule of this browser cannot hold the task's pattern (${problem})` };
 };
 
+export const isBlocking = async () => (await rules.getDynamicRules()).length > 0;
+
 export const unblock = () => rules.updateDynamicRules({ removeRuleIds: [RULE] });
 
 const rule = (regexFilter, method) => ({

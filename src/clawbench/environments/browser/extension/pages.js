@@ -24,9 +24,11 @@ export const recordNewPages = async () => {
   ]);
 };
 
+export const isRecordingNewPages = async () =>
+  (await chrome.scripting.getRegisteredContentScripts({ ids: [ID] })).length > 0;
+
 export const stopNewPages = async () => {
-  const registered = await chrome.scripting.getRegisteredContentScripts({ ids: [ID] });
-  if (registered.length) await chrome.scripting.unregisterContentScripts({ ids: [ID] });
+  if (await isRecordingNewPages()) await chrome.scripting.unregisterContentScripts({ ids: [ID] });
 };
 
 export const recordOpenPages = (recorderUrl) =>
