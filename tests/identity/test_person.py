@@ -1,7 +1,7 @@
 import json
 from pathlib import Path
 
-from clawbench.identity import new_person, write_my_info
+from clawbench.identity import new_person, write_my_info, write_resume
 
 
 def test_each_person_has_an_address_of_its_own_in_every_file(tmp_path: Path) -> None:
@@ -24,6 +24,7 @@ def test_the_resume_is_a_pdf_that_holds_the_address(tmp_path: Path) -> None:
 
     person = new_person()
     write_my_info(person, tmp_path)
+    write_resume(person, tmp_path)
     raw = (tmp_path / "alex_green_resume.pdf").read_bytes()
     assert raw.startswith(b"%PDF-")
     streams = re.findall(rb"stream\r?\n(.*?)\r?\nendstream", raw, re.DOTALL)

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from clawbench.identity.resume import resume_pdf
-
 PROFILE_FILE = "alex_green_personal_info.json"
 CREDENTIALS_FILE = "email_credentials.json"
 RESUME_FILE = "alex_green_resume.pdf"
@@ -34,13 +32,20 @@ def new_person() -> Person:
 
 
 def write_my_info(person: Person, directory: Path) -> list[str]:
-    """Write the person's files; returns their names in the order a prompt lists them."""
+    """Write the person's files, the résumé still empty; returns their names as a prompt lists them."""
     directory.mkdir(parents=True, exist_ok=True)
     credentials = {"email": person.email, "password": person.password, "login_url": None}
     (directory / PROFILE_FILE).write_text(_json(person.profile), encoding="utf-8")
     (directory / CREDENTIALS_FILE).write_text(_json(credentials), encoding="utf-8")
-    (directory / RESUME_FILE).write_bytes(resume_pdf(person.profile))
+    (directory / RESUME_FILE).touch()
     return [PROFILE_FILE, CREDENTIALS_FILE, RESUME_FILE]
+
+
+def write_resume(person: Person, directory: Path) -> None:
+    """Fill in the résumé, in place. Apart, because its library takes long to import."""
+    from clawbench.identity.resume import resume_pdf
+
+    (directory / RESUME_FILE).write_bytes(resume_pdf(person.profile))
 
 
 def _json(value: Any) -> str:

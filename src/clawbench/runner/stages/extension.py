@@ -12,7 +12,7 @@ from pathlib import Path
 from clawbench.doctor import find_browser
 from clawbench.environments.browser.api import PersonRecording, ServedApi, build_extension_app, serve_api
 from clawbench.environments.browser.extension import write_extension
-from clawbench.environments.browser.extension.launching import own_browser
+from clawbench.environments.browser.extension.launching import own_browser, runs_unsandboxed
 from clawbench.environments.browser.extension.settings import ExtensionSettings
 from clawbench.environments.browser.vnc.server import LOOPBACK, listen
 from clawbench.errors import MissingPartError
@@ -49,11 +49,12 @@ class ExtensionStage:
         self._resources = AsyncExitStack()
         self._last_activity = time.monotonic()
         self._files = scratch / "my-info"
-        names = hand_out(task, self._files)
+        handouts = hand_out(task, self._files)
+        handouts.finish()
         write_not_intercepted(run, CUT_OFF)
         write_json(run.eval_schema, task.eval_schema.model_dump(mode="json", exclude_none=True))
         directory = str(self._files)
-        self.prompt = web_prompt(task, [f"{directory}/{name}" for name in names], directory)
+        self.prompt = web_prompt(task, [f"{directory}/{name}" for name in handouts.names], directory)
         self._recording = PersonRecording(
             run,
             task.eval_schema,
@@ -81,12 +82,15 @@ class ExtensionStage:
         if self._settings.launch:
             await self._launch(api, extension)
         await recording.armed()
-        self._progress.tell("The extension is paired: recording.")
+        if recording.status().state == "recording":
+            self._progress.tell("The extension is paired: recording.")
 
     async def _launch(self, api: ServedApi, extension: Path) -> None:
         program = find_browser()
         if program is None:
             raise MissingPartError("Chromium", "--launch opens it", "Run `clawbench doctor --fix`")
+        if runs_unsandboxed():
+            self._recording.notice("Chromium's own sandbox is off: it does not work for root.")
         home = self._scratch / "own-browser"
         home.mkdir(mode=0o700)
         sandbox = open_sandbox("none", home=home, guardian=self._host.guardian)
@@ -102,7 +106,12 @@ class ExtensionStage:
                 hosts=await self._site_hosts(),
             )
         )
-        browser.on_close(lambda: self._recording.leave("The browser was closed"))
+        browser.on_close(self._browser_closed)
+        if browser.closed.is_set():
+            self._browser_closed()
+
+    def _browser_closed(self) -> None:
+        self._recording.leave("The browser was closed")
 
     async def _site_hosts(self) -> dict[str, int]:
         """The names of a bundled site, and the port that answers for them."""

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from clawbench.identity import new_person, write_my_info
+from clawbench.identity import new_person, write_my_info, write_resume
 from clawbench.tasks import WebTask
 
 
-def hand_out(task: WebTask, directory: Path) -> list[str]:
-    """Write the synthetic person's files and the task's own; returns the names of the person's."""
-    names = write_my_info(new_person(), directory)
+@dataclass(frozen=True)
+class Handouts:
+    """Files in place; `finish` fills in the one that takes long and may run beside other preparations."""
+
+    names: list[str]
+    """Those of the synthetic person."""
+    finish: Callable[[], None]
+
+
+def hand_out(task: WebTask, directory: Path) -> Handouts:
+    """Write the synthetic person's files and the task's own."""
+    person = new_person()
+    names = write_my_info(person, directory)
     for extra in task.extra_info:
         source = task.directory / extra.path
         (directory / source.name).write_bytes(source.read_bytes())
-    return names
+    return Handouts(names, partial(write_resume, person, directory))

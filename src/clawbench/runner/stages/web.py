@@ -61,10 +61,10 @@ class WebStage:
         self._video_started_at: float | None = None
         self._notices: list[str] = []
         self._my_info = scratch / "my-info"
-        names = hand_out(task, self._my_info)
+        self._handouts = hand_out(task, self._my_info)
         write_not_intercepted(run, CUT_OFF)
         write_json(run.eval_schema, task.eval_schema.model_dump(mode="json", exclude_none=True))
-        self.prompt = web_prompt(task, [f"{MY_INFO}/{name}" for name in names])
+        self.prompt = web_prompt(task, [f"{MY_INFO}/{name}" for name in self._handouts.names])
         self.mounts = [Mount(self._my_info, MY_INFO)]
         self.sockets: Mapping[str, Path] = {CDP: scratch / "cdp.sock"}
 
@@ -76,7 +76,8 @@ class WebStage:
             egress = EgressRules(routes=dict.fromkeys(site.hosts, socket), internet=False)
         session = BrowserSession(self._run.browser_log, on_spawn=self._guard)
         self._resources.push_async_callback(session.kill)
-        ready = await session.start(self._config(egress))
+        finishing = asyncio.to_thread(self._handouts.finish)
+        ready, _ = await asyncio.gather(session.start(self._config(egress)), finishing)
         self._session, self._last_activity = session, time.monotonic()
         reader = asyncio.ensure_future(self._follow(session))
         self._resources.callback(reader.cancel)
