@@ -16,7 +16,12 @@ SHOP = """<!doctype html><title>Shop</title><style>body {margin: 0; background: 
 <form id=form action=/order method=post><input id=name name=name><button id=buy>Buy</button></form>
 <input type=file id=file multiple><iframe id=frame src=/frame></iframe>"""
 
+APPLY = """<!doctype html><title>Apply</title><h1>Apply</h1>
+<form action=/order method=post enctype=multipart/form-data><label>Name <input name=name></label>
+<label>Resume <input type=file name=resume></label><button>Send</button></form>"""
+
 PAGES = {
+    "/apply": (PAGE, APPLY),
     "/": (PAGE, SHOP),
     "/green": (PAGE, "<!doctype html><title>Green</title><body style='background: rgb(0, 160, 0)'>green"),
     "/frame": (PAGE, "<!doctype html><p>frame"),
