@@ -88,6 +88,11 @@ class RunDirectory:
         return self.data / "requests.jsonl"
 
     @property
+    def websocket(self) -> Path:
+        """Frames of WebSockets and messages of EventSources; absent if there were none."""
+        return self.data / "websocket.jsonl"
+
+    @property
     def messages(self) -> Path:
         return self.data / "agent-messages.jsonl"
 

@@ -19,6 +19,7 @@ from clawbench.tasks.model import (
     Operation,
     RepoSource,
     Task,
+    Transport,
     WebTask,
 )
 from clawbench.tasks.prompts import coding_prompt, web_prompt
@@ -35,6 +36,7 @@ __all__ = [
     "Operation",
     "RepoSource",
     "Task",
+    "Transport",
     "WebTask",
     "coding_prompt",
     "content_hash",

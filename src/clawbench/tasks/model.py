@@ -39,6 +39,11 @@ class Method(StrEnum):
     DELETE = "DELETE"
 
 
+class Transport(StrEnum):
+    HTTP = "http"
+    WEBSOCKET = "websocket"
+
+
 class EvalSchema(BaseModel):
     """Which request is the final, irreversible one. It is blocked before it leaves the browser."""
 
@@ -49,10 +54,16 @@ class EvalSchema(BaseModel):
     method: Method
     body: dict[str, Any] | None = None
     params: dict[str, Any] | None = None
+    transport: Transport | None = None
+    """`websocket`: a frame that a page sends over a WebSocket with such a URL; it is seen, not blocked."""
 
     @property
     def never_matches(self) -> bool:
         return self.url_pattern == PLACEHOLDER_PATTERN
+
+    @property
+    def over_websocket(self) -> bool:
+        return self.transport is Transport.WEBSOCKET
 
 
 class Operation(StrEnum):

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from clawbench.environments.browser.gate.bodies import Body, query_params, read_body
+from clawbench.environments.browser.gate.bodies import Body, query_params, read_body, read_frame
 
 BOUNDARY = "----WebKitFormBoundaryabc"
 
@@ -115,3 +115,22 @@ def test_post_data_as_text_is_enough() -> None:
 def test_query_keeps_blanks_and_repeats() -> None:
     assert query_params("https://a.example/x?a=1&b=&a=2#c=3") == {"a": ["1", "2"], "b": ""}
     assert query_params("https://[bad/x?a=1") == {"a": "1"}
+
+
+def test_a_stream_shows_no_body_at_all() -> None:
+    assert read_body(sent(None)) == Body(complete=False)
+
+
+@pytest.mark.parametrize(
+    ("opcode", "payload", "value"),
+    [
+        (1, '{"a": 1}', {"a": 1}),
+        (1, '42["say", {"a": 1}]', ["say", {"a": 1}]),
+        (1, "3probe", "3probe"),
+        (1, "hello", "hello"),
+        (2, base64.b64encode(gzip.compress(b'{"a": 1}')).decode(), {"a": 1}),
+        (2, base64.b64encode(b"\xff\x00").decode(), "data:application/octet-stream;base64,/wA="),
+    ],
+)
+def test_a_frame_is_read_as_the_message_it_carries(opcode: int, payload: str, value: Any) -> None:
+    assert read_frame(opcode, payload) == Body(value)

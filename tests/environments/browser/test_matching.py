@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from clawbench.environments.browser.gate.bodies import Body, query_params
-from clawbench.environments.browser.gate.matching import Decision, concerns, decide
+from clawbench.environments.browser.gate.bodies import Body, query_params, read_body, read_frame
+from clawbench.environments.browser.gate.matching import Decision, concerns, decide, decide_frame
 from clawbench.tasks import EvalSchema
 
 URL = "https://shop.example/api/order?v=1"
@@ -82,7 +82,7 @@ def test_filters_that_hold(filters: dict[str, Any], value: Any) -> None:
         ({"a": {"b": 1, "c": 1}}, {"a": {"b": 1}}),
         ({"a": [1]}, {"a": [1, 2]}),
         ({"a": 1, "b": 2}, [{"a": 1}, {"b": 2}]),
-        ({"a": 1}, "a=1"),
+        ({"a": 1}, "text with a=1"),
         ({"a": 1}, None),
     ],
 )
@@ -140,3 +140,53 @@ def test_an_unreadable_body_is_undecidable_only_where_it_would_decide() -> None:
     assert decision({"body": {"a": 1}}, body=Body({"a": "1"}, False, True)) is Decision.MATCH
     assert decision({"body": {"a": 1}, "params": {"v": 2}}, body=unreadable) is Decision.PASS
     assert decision({"body": {"a": 1}}, body=unreadable, method="PUT") is Decision.PASS
+
+
+@pytest.mark.parametrize(
+    ("content_type", "text"),
+    [
+        ("application/x-www-form-urlencoded", '{"kind": "final"}'),
+        ("multipart/form-data; boundary=x", '{"kind": "final"}'),
+        ("image/png", ' [{"kind": "final"}]'),
+        ("text/plain;charset=UTF-8", "other=1&kind=final"),
+        ("application/json", "kind=final"),
+        ("text/plain", '--x\r\nContent-Disposition: form-data; name="kind"\r\n\r\nfinal\r\n--x--\r\n'),
+    ],
+)
+def test_a_body_under_a_false_name_matches_all_the_same(content_type: str, text: str) -> None:
+    body = read_body({"headers": {"Content-Type": content_type}, "postData": text})
+    assert decision({"body": {"kind": "final"}}, body=body) is Decision.MATCH
+    assert decision({"body": {"kind": "draft"}}, body=body) is Decision.PASS
+
+
+def frame_decision(schema: dict[str, Any], payload: str, *, opcode: int = 1) -> Decision:
+    fields = {"url_pattern": r"/socket", "method": "POST", "transport": "websocket", **schema}
+    url = "wss://shop.example/socket?room=7"
+    body = read_frame(opcode, payload)
+    return decide_frame(EvalSchema.model_validate(fields), url, query_params(url), body)
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        '{"kind": "final"}',
+        '42["order", {"kind": "final"}]',
+        '42/shop,17["order", {"kind": "final"}]',
+        '[null, "5", "room:7", "order", {"kind": "final"}]',
+    ],
+)
+def test_frames_match_by_the_json_they_carry(payload: str) -> None:
+    assert frame_decision({"body": {"kind": "final"}}, payload) is Decision.MATCH
+    assert frame_decision({"body": {"kind": "draft"}}, payload) is Decision.PASS
+
+
+def test_frames_match_only_where_the_schema_names_them() -> None:
+    final = '{"kind": "final"}'
+    assert frame_decision({}, "anything") is Decision.MATCH
+    assert frame_decision({"params": {"room": 7}}, final) is Decision.MATCH
+    assert frame_decision({"params": {"room": 8}}, final) is Decision.PASS
+    assert frame_decision({"url_pattern": "/other"}, final) is Decision.PASS
+    assert frame_decision({"transport": "http"}, final) is Decision.PASS
+    assert frame_decision({"body": {"kind": "final"}}, "eyJraW5kIjogImZpbmFsIn0=", opcode=2) is Decision.MATCH
+    schema = EvalSchema.model_validate({"url_pattern": ".", "method": "POST", "transport": "websocket"})
+    assert not concerns(schema, URL, "POST")

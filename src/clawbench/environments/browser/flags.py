@@ -83,6 +83,10 @@ ONE_WAY_OUT = (
     "--disable-blink-features=" + ",".join(UNSEEN_IN_PAGES),
 )
 
+NO_EARLY_HINTS = ("--disable-http2",)
+"""A server can name, before it answers, what is to be loaded (103 Early Hints, over HTTP/2 only), and the
+browser loads it past the Fetch domain: closed where a GET can be the final request."""
+
 UNSANDBOXED = ("--no-sandbox", "--test-type")
 """`--test-type` keeps the warning bar about the first flag off the recording."""
 
@@ -91,6 +95,7 @@ def flags(
     *,
     profile: str,
     proxy_port: int,
+    websocket_port: int,
     width: int,
     height: int,
     popups_as_asked: bool = False,
@@ -108,7 +113,7 @@ def flags(
     return [
         "--remote-debugging-pipe",
         f"--user-data-dir={profile}",
-        f"--proxy-server=socks5://127.0.0.1:{proxy_port}",
+        f"--proxy-server={proxies(proxy_port, websocket_port)}",
         *(() if popups_as_asked else every_window),
         "--lang=en-US",
         *QUIET,
@@ -117,6 +122,12 @@ def flags(
         *extra,
         "about:blank",
     ]
+
+
+def proxies(port: int, websocket_port: int) -> str:
+    """WebSockets have a door of their own: what is neither http nor https goes by the last of the list."""
+    proxy, websocket_proxy = f"socks5://127.0.0.1:{port}", f"socks5://127.0.0.1:{websocket_port}"
+    return f"http={proxy};https={proxy};socks={websocket_proxy}"
 
 
 def preferences(width: int, height: int, files: str) -> dict[str, Any]:

@@ -11,13 +11,22 @@ from typing import Any
 
 from clawbench.environments.browser.cdp import CdpConnection, CdpError
 from clawbench.environments.browser.display import SOCKETS, Display, tail
-from clawbench.environments.browser.flags import DOWNLOADS, PROFILE, UNSANDBOXED, flags, preferences
+from clawbench.environments.browser.flags import (
+    DOWNLOADS,
+    NO_EARLY_HINTS,
+    PROFILE,
+    UNSANDBOXED,
+    flags,
+    preferences,
+)
 from clawbench.environments.browser.pipe import start_piped
 from clawbench.errors import EnvironmentFailedError
 from clawbench.sandbox import Command, Limits, Mount, Process, Sandbox
 
 EGRESS = "egress"
 EGRESS_PORT = 1080
+WEBSOCKETS = "websockets"
+WEBSOCKETS_PORT = 1081
 START_TIMEOUT_S = 30.0
 LIMITS = Limits(memory_mb=6144, processes=1024)
 SYSTEM = Path("/usr")
@@ -34,6 +43,8 @@ class Browser:
     """Takes in at once all that the browser has said up to now."""
     listener: socket.socket
     """Where its traffic arrives; nothing leaves unless somebody answers here."""
+    websocket_listener: socket.socket
+    """Where the traffic of its WebSockets arrives."""
     process: Process
     sandbox: Sandbox
     version: str
@@ -52,28 +63,37 @@ async def launch(
     temporary: Path | None = None,
     files: str = "/",
     popups_as_asked: bool = False,
+    holds_gets: bool = False,
 ) -> Browser:
-    """Start Chromium and return once it answers on its pipe; `temporary` is its TMPDIR, where given."""
+    """Start Chromium and return once it answers on its pipe; `temporary` is its TMPDIR, where given.
+
+    With `holds_gets` it is kept from loading anything that the interceptor could not hold.
+    """
     profile = scratch / "profile"
     write_profile(profile, preferences(width, height, files))
     sandbox.mount(Mount(profile, PROFILE, writable=True))
     sandbox.mount(Mount(display.sockets, SOCKETS))
     if not program.resolve().is_relative_to(SYSTEM):
         sandbox.mount(Mount(program.resolve().parent, str(program.resolve().parent)))
-    port = sandbox.free_port(EGRESS_PORT)
+    ports = {
+        EGRESS: sandbox.free_port(EGRESS_PORT),
+        WEBSOCKETS: sandbox.free_port(WEBSOCKETS_PORT),
+    }
     log = scratch / "browser.log"
     arguments = flags(
         profile=sandbox.inside(PROFILE),
-        proxy_port=port,
+        proxy_port=ports[EGRESS],
+        websocket_port=ports[WEBSOCKETS],
         width=width,
         height=height,
         popups_as_asked=popups_as_asked,
+        extra=NO_EARLY_HINTS if holds_gets else (),
     )
     env = {"DISPLAY": display.name} | ({"TMPDIR": str(temporary)} if temporary else {})
-    browser = await _attempt(sandbox, [str(program), *arguments], env, port, log, sandboxed=True)
+    browser = await _attempt(sandbox, [str(program), *arguments], env, ports, log, sandboxed=True)
     if browser is None and _sandbox_refused(log):
         argv = [str(program), *UNSANDBOXED, *arguments]
-        browser = await _attempt(sandbox, argv, env, port, log, sandboxed=False)
+        browser = await _attempt(sandbox, argv, env, ports, log, sandboxed=False)
     if browser is None:
         raise EnvironmentFailedError(f"The browser {program} did not start: {tail(log)}")
     return browser
@@ -94,10 +114,16 @@ def write_profile(profile: Path, settings: dict[str, Any]) -> None:
 
 
 async def _attempt(
-    sandbox: Sandbox, argv: Sequence[str], env: dict[str, str], port: int, log: Path, *, sandboxed: bool
+    sandbox: Sandbox,
+    argv: Sequence[str],
+    env: dict[str, str],
+    ports: dict[str, int],
+    log: Path,
+    *,
+    sandboxed: bool,
 ) -> Browser | None:
     """One start; None where the program ended before it answered."""
-    command = Command(argv, env=env, stdout=log, stderr=log, listen={EGRESS: port}, limits=LIMITS)
+    command = Command(argv, env=env, stdout=log, stderr=log, listen=ports, limits=LIMITS)
     process, pipe = await start_piped(sandbox, command)
     cdp = CdpConnection(pipe)
     try:
@@ -110,5 +136,5 @@ async def _attempt(
         cdp.close()
         await process.end()
         raise
-    listener = process.listeners[EGRESS]
-    return Browser(cdp, pipe.catch_up, listener, process, sandbox, version["product"], sandboxed)
+    listeners = process.listeners[EGRESS], process.listeners[WEBSOCKETS]
+    return Browser(cdp, pipe.catch_up, *listeners, process, sandbox, version["product"], sandboxed)

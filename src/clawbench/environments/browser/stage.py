@@ -29,7 +29,7 @@ from clawbench.environments.browser.video import Video
 from clawbench.environments.browser.vigil import keep_vigil
 from clawbench.results import InterceptedRequest, RunDirectory, cannot_be_kept
 from clawbench.sandbox import Guardian, Mount, open_sandbox
-from clawbench.tasks import EvalSchema
+from clawbench.tasks import EvalSchema, Method
 
 log = logging.getLogger(__name__)
 
@@ -75,8 +75,10 @@ async def open_stage(
     screen = Screen(display.frame_buffer)
     stack.callback(screen.close)
     browser = await _browser(stack, config, scratch, guardian, display)
-    watch = replace(watch, failed=await _exit(stack, config, browser, watch.failed))
+    egress = await _exit(stack, config, browser)
+    watch = replace(watch, failed=_cutting(egress, watch.failed))
     parts = await watch_browser(stack, config, watch, browser.cdp, screen)
+    await egress.serve(browser.websocket_listener, parts[0].sockets.admission())
     relay = await open_relay(stack, config, browser.cdp, _rules(config, browser), watch)
     await _share_screen(stack, config, scratch, guardian, display)
     stack.callback(keep_vigil(browser, display, gone=watch.browser_gone, failed=watch.failed))
@@ -111,6 +113,7 @@ async def watch_browser(
         on_match=watch.matched,
         on_failure=lambda error: watch.failed(f"A request could not be decided: {error!r}"),
     )
+    recorder.on_target = interceptor.sockets.follow
     await interceptor.start()
     await reopen_pages(cdp)
     stack.push_async_callback(ended_in_time, "recorder", recorder.close)
@@ -161,19 +164,23 @@ async def _browser(
         temporary=_short_directory(stack, guardian) if config.sandbox == "none" else None,
         files=next((os.path.dirname(sandbox.inside(name)) for name in config.uploads), "/"),
         popups_as_asked=config.view == "control",
+        holds_gets=EvalSchema.model_validate(config.eval_schema).method is Method.GET,
     )
     stack.callback(browser.cdp.close)
     return browser
 
 
-async def _exit(
-    stack: AsyncExitStack, config: SessionConfig, browser: Browser, failed: Callable[[str], None]
-) -> Callable[[str], None]:
-    """Open the browser's only way out; returns `failed`, closing the way out first."""
+async def _exit(stack: AsyncExitStack, config: SessionConfig, browser: Browser) -> Egress:
+    """Open the browser's only way out."""
     egress = Egress(config.egress, before_sending=browser.catch_up)
     browser.cdp.on_close(egress.close)
     stack.callback(egress.close)
     await egress.serve(browser.listener)
+    return egress
+
+
+def _cutting(egress: Egress, failed: Callable[[str], None]) -> Callable[[str], None]:
+    """`failed`, closing the way out first."""
 
     def cut_and_tell(detail: str) -> None:
         egress.close()

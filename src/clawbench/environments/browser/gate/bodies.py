@@ -7,8 +7,9 @@ import binascii
 import json
 import re
 import zlib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
 from email.message import Message
 from typing import Any
 from urllib.parse import parse_qsl, unquote_to_bytes, urlsplit
@@ -16,6 +17,10 @@ from urllib.parse import parse_qsl, unquote_to_bytes, urlsplit
 LARGEST_UNPACKED = 256 << 20
 FORM = "application/x-www-form-urlencoded"
 MULTIPART = "multipart/form-data"
+TEXT_FRAME = 1
+EVENT_PREFIX = re.compile(rb"\d[\w\-/,]*(?=[\[{])")
+"""What Socket.IO and its like put before the JSON of a message."""
+LOOKS_LIKE_FORM = re.compile(r"[^\s=&{}\[\]\"<>]+=[^\s]*")
 
 
 @dataclass(frozen=True)
@@ -28,20 +33,48 @@ class Body:
     """False: a part could not be read (stream, file on disk, unknown compression)."""
     form: bool = False
     """A list under a key stands for a repeated field."""
+    raw: bytes = field(default=b"", compare=False, repr=False)
+    """The bytes as sent, unpacked."""
+
+    def other_readings(self) -> Iterator[Body]:
+        """What a server that does not go by the declared type could take the bytes for."""
+        if self.raw.lstrip()[:1] in (b"{", b"[") and (self.form or isinstance(self.value, str)):
+            with suppress(ValueError, RecursionError):
+                yield Body(json.loads(self.raw), self.complete)
+        if self.raw.startswith(b"--"):
+            boundary = self.raw.partition(b"\r\n")[0].removeprefix(b"--")
+            yield Body(_gather(_multipart(self.raw, boundary, self.complete)), self.complete, True)
+        elif isinstance(self.value, str) and LOOKS_LIKE_FORM.fullmatch(self.value):
+            yield Body(_gather(parse_qsl(self.value, keep_blank_values=True)), self.complete, True)
 
 
 def read_body(request: Mapping[str, Any]) -> Body:
     """The body of a CDP `Network.Request` as `Fetch.requestPaused` reports it."""
     headers = {name.lower(): str(value) for name, value in request.get("headers", {}).items()}
     raw, complete = _raw_body(request)
-    if raw is None:
+    if raw is None or not (raw or complete):
         return Body(complete=complete)
     content_type = headers.get("content-type", "")
     unpacked = _unpack(raw, headers.get("content-encoding", ""))
     if unpacked is None:
         return Body(_text(raw, content_type), complete=False)
     value, form = _parse(unpacked, content_type, complete)
-    return Body(value, complete, form)
+    return Body(value, complete, form, unpacked)
+
+
+def read_frame(opcode: int, payload: str) -> Body:
+    """A WebSocket message as CDP reports it: text as it is, anything else in base64."""
+    if opcode == TEXT_FRAME:
+        raw = payload.encode("utf-8", "surrogatepass")
+    else:
+        try:
+            raw = base64.b64decode(payload, validate=True)
+        except binascii.Error:
+            return Body(complete=False)
+    raw = _unpack(raw, "") or raw
+    message = raw[prefix.end() :] if (prefix := EVENT_PREFIX.match(raw)) else raw
+    value, _ = _parse(message, "", complete=True)
+    return Body(_text(raw, "") if isinstance(value, str) else value)
 
 
 def query_params(url: str) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import cast
 
 from clawbench.environments.browser.gate.addresses import is_own, is_public
+from clawbench.environments.browser.gate.sockets import Admit
 from clawbench.environments.browser.protocol import EgressRules
 
 log = logging.getLogger(__name__)
@@ -38,21 +39,21 @@ class Egress:
         self._before_sending = before_sending
         self._internet = rules.internet
         self._routes = {host.lower().rstrip("."): path for host, path in rules.routes.items()}
-        self._server: asyncio.Server | None = None
+        self._servers: list[asyncio.Server] = []
         self._ends: set[asyncio.Transport] = set()
         self._dials: set[asyncio.Task[None]] = set()
         self._closed = False
 
-    async def serve(self, listener: socket.socket) -> None:
-        """Answer on the listener that the browser's network namespace holds."""
+    async def serve(self, listener: socket.socket, admit: Admit | None = None) -> None:
+        """Answer on a listener that the browser's namespace holds; `admit` is asked before dialling."""
         loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(lambda: _Client(self), sock=listener)
+        self._servers.append(await loop.create_server(lambda: _Client(self, admit), sock=listener))
 
     def close(self) -> None:
         """Cut everything now: no byte passes after this returns."""
         self._closed = True
-        if self._server is not None:
-            self._server.close()
+        for server in self._servers:
+            server.close()
         for task in tuple(self._dials):
             task.cancel()
         for end in tuple(self._ends):
@@ -99,6 +100,8 @@ class Egress:
 
     async def _connect(self, host: str, port: int, upstream: _Upstream) -> None:
         loop = asyncio.get_running_loop()
+        if upstream.client.admit and not await upstream.client.admit(host, port):
+            raise RefusedError("it is, or could be, the final request")
         async with asyncio.timeout(CONNECT_TIMEOUT_S):
             route = self._routes.get(host.lower().rstrip("."))
             if route is not None:
@@ -178,19 +181,20 @@ class _Upstream(_End):
 
     def __init__(self, egress: Egress, client: _Client) -> None:
         super().__init__(egress)
-        self._client = client
+        self.client = client
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
         if self.transport is not None:
-            self._client.join(self)
+            self.client.join(self)
 
 
 class _Client(_End):
     """The browser's end: speaks SOCKS5 first, then carries bytes."""
 
-    def __init__(self, egress: Egress) -> None:
+    def __init__(self, egress: Egress, admit: Admit | None) -> None:
         super().__init__(egress)
+        self.admit = admit
         self._handshake = bytearray()
         self._step: Callable[[], bool] | None = self._greeting
 

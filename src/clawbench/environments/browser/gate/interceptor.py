@@ -10,9 +10,12 @@ from typing import Any
 from clawbench.environments.browser.cdp import CdpConnection
 from clawbench.environments.browser.gate.bodies import Body, query_params, read_body
 from clawbench.environments.browser.gate.matching import Decision, concerns, decide
+from clawbench.environments.browser.gate.sockets import HANDSHAKE, SocketGate
 from clawbench.results import Intercepted, InterceptedRequest, Reserve, RunDirectory
-from clawbench.tasks import EvalSchema
+from clawbench.tasks import EvalSchema, Method, Transport
 
+SERVICE_WORKER = "service-worker"
+"""The header with which the script of a service worker is asked for; pages cannot set it."""
 EVERYTHING = [{"urlPattern": "*", "requestStage": "Request"}]
 
 
@@ -34,9 +37,11 @@ class Interceptor:
         self.blocked = 0
         self._cdp, self._schema, self._run = cdp, schema, run
         self._on_request, self._on_match, self._on_failure = on_request, on_match, on_failure
+        self.sockets = SocketGate(cdp, schema, self._socket_matched)
 
     async def start(self) -> None:
         """From the return on, every request is decided here; documents opened earlier must be reloaded."""
+        self.sockets.start()
         self._cdp.on("Fetch.requestPaused", self._paused)
         await self._cdp.send("Fetch.enable", {"patterns": EVERYTHING})
 
@@ -45,7 +50,7 @@ class Interceptor:
             return
         try:
             self._on_request(paused)
-            blocked = self._blocks(paused["request"])
+            blocked = self._blocks(paused["request"]) or self._would_send_ahead(paused["request"])
         except Exception as error:
             self._fail(paused)
             self._on_failure(error)
@@ -70,11 +75,34 @@ class Interceptor:
         if decision is Decision.PASS:
             return False
         if self.matched is None:
-            self._save(request, params, body, decision)
+            matched, record = interception(request, params, body, decision)
+            self._save(matched, record)
         return True
 
-    def _save(self, request: dict[str, Any], params: dict[str, Any], body: Body, decision: Decision) -> None:
-        matched, record = interception(request, params, body, decision)
+    def _would_send_ahead(self, request: dict[str, Any]) -> bool:
+        """A service worker can have navigations sent ahead of it, past the Fetch domain and without a body.
+
+        Where a GET can be the final request, none is let in.
+        """
+        if self._schema.method is not Method.GET:
+            return False
+        return any(name.lower() == SERVICE_WORKER for name in request.get("headers", {}))
+
+    def _socket_matched(self, url: str, body: Body, blocked: bool) -> None:
+        self.blocked += blocked
+        if self.matched is not None:
+            return
+        request = {"url": url, "method": HANDSHAKE}
+        matched, record = interception(request, query_params(url), body, Decision.MATCH)
+        record["request"]["transport"] = Transport.WEBSOCKET
+        if not blocked:
+            record["blocked"] = False
+        try:
+            self._save(matched, record)
+        except Exception as error:
+            self._on_failure(error)
+
+    def _save(self, matched: InterceptedRequest, record: dict[str, Any]) -> None:
         data = json.dumps(record, ensure_ascii=False, indent=2) + "\n"
         Reserve(self._run.reserve).write(self._run.interception, data)
         self.matched = matched

@@ -24,15 +24,24 @@ class Decision(Enum):
 
 def concerns(schema: EvalSchema, url: str, method: str) -> bool:
     """Whether URL and method match, so that the body has to be looked at."""
-    if schema.never_matches or method.upper() != schema.method:
+    if schema.never_matches or schema.over_websocket or method.upper() != schema.method:
         return False
     return re.search(schema.url_pattern, url) is not None
 
 
 def decide(schema: EvalSchema, url: str, method: str, params: Mapping[str, Any], body: Body) -> Decision:
     """What becomes of a request."""
-    if not concerns(schema, url, method):
+    return _filtered(schema, params, body) if concerns(schema, url, method) else Decision.PASS
+
+
+def decide_frame(schema: EvalSchema, url: str, params: Mapping[str, Any], body: Body) -> Decision:
+    """What to make of a frame that a page sends over a WebSocket."""
+    if schema.never_matches or not schema.over_websocket or not re.search(schema.url_pattern, url):
         return Decision.PASS
+    return _filtered(schema, params, body)
+
+
+def _filtered(schema: EvalSchema, params: Mapping[str, Any], body: Body) -> Decision:
     if schema.params and not _holds(schema.params, params, repeats=True):
         return Decision.PASS
     if not schema.body or _body_matches(schema.body, body):
@@ -41,6 +50,10 @@ def decide(schema: EvalSchema, url: str, method: str, params: Mapping[str, Any],
 
 
 def _body_matches(filters: Mapping[str, Any], body: Body) -> bool:
+    return any(_reading_matches(filters, reading) for reading in (body, *body.other_readings()))
+
+
+def _reading_matches(filters: Mapping[str, Any], body: Body) -> bool:
     if isinstance(body.value, list):
         return any(_holds(filters, element) for element in body.value)
     return _holds(filters, body.value, repeats=body.form)

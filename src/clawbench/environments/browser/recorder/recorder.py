@@ -11,6 +11,7 @@ from typing import Any
 from clawbench.environments.browser.cdp import CdpConnection
 from clawbench.environments.browser.recorder.action_log import ActionLog
 from clawbench.environments.browser.recorder.actions import TEXT_LENGTH, VALUE_LENGTH, with_inner_target
+from clawbench.environments.browser.recorder.frames import FrameLog
 from clawbench.environments.browser.recorder.lines import RecordFile
 from clawbench.environments.browser.recorder.order import Pending
 from clawbench.environments.browser.recorder.requests import RequestLog
@@ -49,6 +50,8 @@ class Recorder:
     ) -> None:
         """`on_problem` hears at once of what could not be kept."""
         self._cdp = cdp
+        self.on_target: Callable[[str], None] = lambda _: None
+        """Hears of each session on a target that does not run yet."""
         self._on_progress, self._on_problem = on_progress, on_problem
         self._loop = asyncio.get_running_loop()
         self._actions = ActionLog(
@@ -56,6 +59,7 @@ class Recorder:
         )
         self._request_lines = RecordFile(run.requests, self._report)
         self._requests = RequestLog(cdp, self._request_lines, self._progress)
+        self._frames_seen = FrameLog(run.websocket, self._report)
         self._screenshots = Screenshots(screen, run.screenshots, self._report)
         self._targets = Targets(cdp, self._prepare)
         self._frames: dict[tuple[str | None, int], str] = {}
@@ -83,14 +87,13 @@ class Recorder:
 
     async def start(self) -> None:
         """Record from now on, in everything that is open and that will be."""
-        handlers = {
-            "Runtime.bindingCalled": self._reported,
-            "Runtime.executionContextCreated": self._context_created,
-            "Network.requestWillBeSent": self._requests.sent,
-            "Network.webSocketCreated": self._requests.socket_created,
-            "Network.webSocketWillSendHandshakeRequest": self._requests.socket_handshake,
-        }
-        self._unsubscribe = [self._cdp.on(method, handler) for method, handler in handlers.items()]
+        handlers = (
+            ("Runtime.bindingCalled", self._reported),
+            ("Runtime.executionContextCreated", self._context_created),
+            *self._requests.handlers(),
+            *self._frames_seen.handlers(),
+        )
+        self._unsubscribe = [self._cdp.on(method, handler) for method, handler in handlers]
         await self._targets.start()
 
     def on_paused(self, params: dict[str, Any]) -> None:
@@ -126,12 +129,14 @@ class Recorder:
         self._actions.close()
         await self._requests.close()
         self._request_lines.close()
+        self._frames_seen.close()
         await self._screenshots.close()
 
     # -- targets ---------------------------------------------------------------------------------
 
     def _prepare(self, session: str, kind: str) -> None:
         self._cdp.notify("Network.enable", {"maxPostDataSize": LARGEST_POST_IN_EVENTS}, session)
+        self.on_target(session)
         if kind not in WITH_DOCUMENTS:
             return
         self._cdp.notify("Page.enable", {}, session)

@@ -7,14 +7,16 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
-from clawbench.environments.browser.cdp import CdpConnection, CdpError
+from clawbench.environments.browser.cdp import CdpConnection, CdpError, EventHandler
 from clawbench.environments.browser.gate.bodies import query_params, read_body
 from clawbench.environments.browser.recorder.lines import RecordFile
 
 RECORDED_SCHEMES = ("http:", "https:", "ws:", "wss:")
 MOST_REMEMBERED = 10_000
+RECENT = 500
 BODY_WITHIN_S = 0.5
 """How long a request waits for the paused event that carries its whole body."""
 TYPE_WITHIN_S = 0.1
@@ -36,6 +38,8 @@ class Hop:
     """With its body, where the line waits for nothing but the exact type."""
     waiting: asyncio.TimerHandle | None = None
     """Runs while the other source is still to tell."""
+    told: int | None = None
+    """Stands for the body as the page sent it, where that was told first."""
 
     def stop_waiting(self) -> bool:
         waited = self.waiting is not None
@@ -55,12 +59,21 @@ class RequestLog:
         self._tasks: set[asyncio.Task[None]] = set()
         self._sockets: dict[str, str] = {}
 
+    def handlers(self) -> list[tuple[str, EventHandler]]:
+        """What to call for which CDP event."""
+        return [
+            ("Network.requestWillBeSent", self.sent),
+            ("Network.webSocketCreated", self._socket_created),
+            ("Network.webSocketWillSendHandshakeRequest", self._socket_handshake),
+            ("Network.webSocketClosed", self._socket_closed),
+        ]
+
     def paused(self, params: dict[str, Any]) -> None:
         """A Fetch.requestPaused event of the request stage."""
         if "responseStatusCode" in params or "responseErrorReason" in params:
             return
         request = params["request"]
-        key = params.get("networkId") or f"{FETCH}:{params['requestId']}"
+        key = params.get("networkId") or self._announced(request) or f"{FETCH}:{params['requestId']}"
         hop, new = self._hop(key, request, FETCH)
         if hop is None:
             return
@@ -73,6 +86,9 @@ class RequestLog:
             else:
                 self._write_with_body(hop, request)
         elif hop.request is None and hop.stop_waiting():
+            self._write_with_body(hop, request)
+        elif hop.told not in (None, _fingerprint(request)):
+            hop.entry = hop.entry | {"timestamp": time.time(), "rewritten": True}
             self._write_with_body(hop, request)
 
     def sent(self, params: dict[str, Any], session: str | None) -> None:
@@ -89,32 +105,38 @@ class RequestLog:
         kind, sent_at = params.get("type", "Other"), params.get("wallTime") or time.time()
         hop.entry = request_line(params["requestId"], request, kind, params.get("frameId"), sent_at)
         if _has_whole_body(request):
+            hop.told = _fingerprint(request)
             self._write_with_body(hop, request)
         else:
             hop.waiting = self._loop.call_later(
                 BODY_WITHIN_S, self._ask_for_body, hop, params["requestId"], request, session
             )
 
-    def socket_created(self, params: dict[str, Any], session: str | None) -> None:
+    def _socket_created(self, params: dict[str, Any], _session: str | None) -> None:
         self._sockets[params["requestId"]] = params["url"]
 
-    def socket_handshake(self, params: dict[str, Any], session: str | None) -> None:
+    def _socket_handshake(self, params: dict[str, Any], _session: str | None) -> None:
         """A WebSocket's opening request; it passes by the Fetch domain."""
-        url = self._sockets.pop(params["requestId"], None)
-        if url is None:
-            return
-        request = {"url": url, "method": "GET", "headers": params["request"].get("headers", {})}
-        self._write(
-            request_line(
-                params["requestId"], request, "WebSocket", None, params.get("wallTime") or time.time()
-            )
-        )
+        headers = params["request"].get("headers", {})
+        self._write_handshake(params["requestId"], headers, params.get("wallTime") or time.time())
+
+    def _socket_closed(self, params: dict[str, Any], _session: str | None) -> None:
+        """One that got no connection is closed before its handshake."""
+        self._write_handshake(params["requestId"], {}, time.time())
+
+    def _write_handshake(self, request_id: str, headers: dict[str, str], timestamp: float) -> None:
+        url = self._sockets.pop(request_id, None)
+        if url is not None:
+            request = {"url": url, "method": "GET", "headers": headers}
+            self._write(request_line(request_id, request, "WebSocket", None, timestamp))
 
     async def close(self) -> None:
         """Write what still waits for more."""
         for hop in [hop for hops in self._hops.values() for hop in hops]:
             if hop.stop_waiting():
                 self._write_waiting(hop)
+        for request_id in tuple(self._sockets):
+            self._write_handshake(request_id, {}, time.time())
         await asyncio.gather(*self._tasks)
 
     def _hop(self, key: str, request: dict[str, Any], source: str) -> tuple[Hop | None, bool]:
@@ -131,6 +153,14 @@ class RequestLog:
         while len(self._hops) > MOST_REMEMBERED:
             self._hops.popitem(last=False)
         return hops[-1], True
+
+    def _announced(self, request: dict[str, Any]) -> str | None:
+        """Where a request comes without its id (fetchLater): that of the one that a page announced."""
+        for key, hops in islice(reversed(self._hops.items()), RECENT):
+            for hop in hops:
+                if (hop.url, hop.method) == (request["url"], request["method"]) and FETCH not in hop.sources:
+                    return key
+        return None
 
     def _write_waiting(self, hop: Hop) -> None:
         hop.waiting = None
@@ -198,6 +228,12 @@ def _has_whole_body(request: dict[str, Any]) -> bool:
     if entries := request.get("postDataEntries"):
         return all(entry.get("bytes") for entry in entries)
     return "postData" in request
+
+
+def _fingerprint(request: dict[str, Any]) -> int:
+    """Differs where bodies differ: another CDP client may have put a new one in."""
+    entries = request.get("postDataEntries") or ()
+    return hash(tuple(entry.get("bytes") for entry in entries))
 
 
 def _body_size(request: dict[str, Any]) -> int:
