@@ -305,7 +305,8 @@ async def test_aborted_stream_is_counted_as_far_as_it_came(
     [line] = read_json_lines(run.llm_calls)
     assert (line["aborted"], line["aborted_by"], line["usage_estimated"]) == (True, "harness", True)
     assert meter.metered.usage == counted
-    # At 2, 0.5 (cached) and 10 dollars per million: 1*2 + 2*10; 40*2 + 60*0.5 + 4*2 + 3*4 + 2*10; 100*2 + 2*10.
+    # At 2, 0.5 (cached) and 10 dollars per million:
+    # 1*2 + 2*10 = 22; 40*2 + 60*0.5 + 4*2 + 3*4 + 2*10 = 150; 100*2 + 2*10 = 220.
     dollars = {RESPONSES.path: 0.000022, ANTHROPIC.path: 0.00015, GOOGLE.path: 0.00022}
     assert meter.metered.cost_usd == dollars[sample.path]
     assert (meter.metered.calls, meter.metered.turns, meter.metered.errors) == (1, 0, 0)
