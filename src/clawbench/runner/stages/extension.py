@@ -49,12 +49,11 @@ class ExtensionStage:
         self._resources = AsyncExitStack()
         self._last_activity = time.monotonic()
         self._files = scratch / "my-info"
-        handouts = hand_out(task, self._files)
-        handouts.finish()
+        self._handouts = hand_out(task, self._files)
         write_not_intercepted(run, CUT_OFF)
         write_json(run.eval_schema, task.eval_schema.model_dump(mode="json", exclude_none=True))
         directory = str(self._files)
-        self.prompt = web_prompt(task, [f"{directory}/{name}" for name in handouts.names], directory)
+        self.prompt = web_prompt(task, [f"{directory}/{name}" for name in self._handouts.names], directory)
         self._recording = PersonRecording(
             run,
             task.eval_schema,
@@ -77,6 +76,7 @@ class ExtensionStage:
         )
         self._resources.push_async_callback(recording.close)
         extension = await asyncio.to_thread(write_extension, self._host.cache / "extension")
+        await asyncio.to_thread(self._handouts.finish)
         self._progress.tell(self.prompt)
         self._progress.tell(invitation(api, extension, launched=self._settings.launch))
         if self._settings.launch:

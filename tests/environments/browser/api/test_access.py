@@ -8,6 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
+from clawbench.environments.browser.vnc.server import listen
+
 pytestmark = pytest.mark.anyio
 
 EXTENSION = "chrome-extension://cpnjheigapaihnoebpkkbifphlahkldi"
@@ -70,6 +72,11 @@ async def test_it_listens_on_loopback_and_a_taken_port_moves(recorder: Any) -> N
             assert recorded.api.url.startswith("http://127.0.0.1:")
             assert not recorded.api.url.endswith(f":{port}")
             assert (await recorded.client.get("/api/status")).status_code == 200
+
+
+async def test_answers_are_not_held_back_by_the_network() -> None:
+    with listen("127.0.0.1", 0) as listener:
+        assert listener.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 async def test_what_is_not_served_is_said_in_json(recorder: Any) -> None:

@@ -113,6 +113,13 @@ async def test_an_extension_that_cannot_hold_the_request_stops_everything(record
             await recorded.recording.armed()
 
 
+async def test_who_leaves_before_the_extension_is_ready_keeps_nobody_waiting(recorder: Any) -> None:
+    async with recorder(ready=False) as recorded:
+        recorded.recording.leave("The browser was closed")
+        await asyncio.wait_for(recorded.recording.armed(), 2)
+        assert await recorded.recording.over() == (StopReason.HUMAN_LEFT, "The browser was closed")
+
+
 async def test_an_extension_that_no_longer_holds_ends_the_recording(recorder: Any) -> None:
     async with recorder() as recorded:
         await recorded.post("/api/ready", {"blocking": False, "detail": "gone"})

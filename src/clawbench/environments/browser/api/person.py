@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
-from typing import Literal
+from typing import Any, Literal
 
 from clawbench.environments.browser.api.guard import Refusal
 from clawbench.environments.browser.api.journal import Journal
@@ -69,8 +69,14 @@ class PersonRecording:
     # -- for the run -------------------------------------------------------------------------------
 
     async def armed(self) -> None:
-        """Return when the extension holds the final request; EnvironmentFailedError where it cannot."""
-        await asyncio.shield(self._armed)
+        """Return when the extension holds the final request, or when all is over before it does.
+
+        EnvironmentFailedError where it cannot.
+        """
+        either: list[asyncio.Future[Any]] = [self._armed, self._over]
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        if self._armed.done():
+            self._armed.result()
 
     async def over(self) -> Ending:
         """Wait for what ends the recording from the browser's side."""
@@ -87,6 +93,11 @@ class PersonRecording:
         detail = f"The extension was away for {AWAY_S:g} s: removed, or the browser closed"
         return StopReason.HUMAN_LEFT, detail
 
+    def notice(self, text: str) -> None:
+        """Something that the record, and the person at the terminal, should be told."""
+        self.notices.append(text)
+        self._on_notice(text)
+
     def leave(self, description: str) -> None:
         """The person is known to be gone."""
         self._end(StopReason.HUMAN_LEFT, description)
@@ -98,7 +109,7 @@ class PersonRecording:
             try:
                 await asyncio.wait_for(self.presence.left(0), GOODBYE_S)
             except TimeoutError:
-                self._notice("The extension did not say goodbye; its last events may be missing.")
+                self.notice("The extension did not say goodbye; its last events may be missing.")
         self._closed.set()
         self._end_journal("ended")
 
@@ -172,7 +183,7 @@ class PersonRecording:
             self._keep_match(sent, body, decision)
             return "match"
         if sent.blocked and sent.method.upper() == self._schema.method:
-            self._notice(
+            self.notice(
                 f"{sent.method} {sent.url[:200]} was blocked in the browser, but is not the final request. "
                 "A browser's rule sees address and method only; another extension may block things, too."
             )
@@ -192,7 +203,7 @@ class PersonRecording:
             self.report(f"{self._run.interception}: {error.strerror}")
             return
         if not sent.blocked:
-            self._notice("The final request was seen, but not held back: it reached the site.")
+            self.notice("The final request was seen, but not held back: it reached the site.")
         self._end(StopReason.INTERCEPTED, f"{sent.method} {sent.url}"[:500])
 
     def _require_recording(self) -> None:
@@ -207,12 +218,8 @@ class PersonRecording:
 
     def _end_journal(self, state: Literal["stopped", "ended"]) -> None:
         if self._state not in ("stopped", "ended") and (without := self._journal.close()):
-            self._notice(f"{without} actions have no screenshot: the browser gave none.")
+            self.notice(f"{without} actions have no screenshot: the browser gave none.")
         self._state = state
-
-    def _notice(self, text: str) -> None:
-        self.notices.append(text)
-        self._on_notice(text)
 
     def _progress(self) -> None:
         self._on_progress(self._journal.actions, self._journal.requests)

@@ -26,6 +26,11 @@ def has_screen() -> bool:
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
+def runs_unsandboxed() -> bool:
+    """Chromium refuses to run its own sandbox for root."""
+    return os.geteuid() == 0
+
+
 def arguments(profile: Path, hosts: Mapping[str, int]) -> list[str]:
     """How the browser is started; `hosts` are made-up names and the loopback ports that answer for them."""
     rules = ",".join(f"MAP {name} 127.0.0.1:{port}" for name, port in hosts.items())
@@ -33,7 +38,7 @@ def arguments(profile: Path, hosts: Mapping[str, int]) -> list[str]:
         *("--remote-debugging-pipe", "--enable-unsafe-extension-debugging", f"--user-data-dir={profile}"),
         *QUIET,
         *([f"--host-resolver-rules={rules}"] if rules else []),
-        *(UNSANDBOXED if os.geteuid() == 0 else ()),
+        *(UNSANDBOXED if runs_unsandboxed() else ()),
         "about:blank",
     ]
 

@@ -26,7 +26,7 @@ export const watchRequests = (tell) => {
 
   chrome.webRequest.onBeforeRequest.addListener(
     (details) => {
-      if (details.initiator?.startsWith("chrome-extension:")) return;
+      if (details.initiator === self.location.origin) return;
       settle(details, {});
       open.set(details.requestId, describe(details));
     },

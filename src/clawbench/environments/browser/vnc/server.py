@@ -128,17 +128,20 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         try:
-            return socket.create_server((host, port), family=family)
+            listener = socket.create_server((host, port), family=family)
         except OSError as error:
             if error.errno != errno.EADDRINUSE:
                 raise
-        return socket.create_server((host, 0), family=family)
+            listener = socket.create_server((host, 0), family=family)
     except OSError as error:
         raise InputError(
             f"{host} cannot be listened on ({error.strerror})",
             field="--listen",
             remedy="Give an address of this machine, such as 127.0.0.1 or 0.0.0.0",
         ) from None
+    # Connections inherit it; asyncio sets it only on sockets that name their protocol. Without: 40 ms an answer.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
 
 
 def address(listener: socket.socket) -> str:
