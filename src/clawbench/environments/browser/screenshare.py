@@ -18,7 +18,10 @@ from clawbench.sandbox import Command, Limits, Mount, Process, Sandbox
 log = logging.getLogger(__name__)
 
 LIMITS = Limits(memory_mb=512, processes=32, file_mb=16)
-ON_ITS_SOCKET = ("sh", "-c", 'exec "$@" <&3 >&3 3>&-', "sh")
+WIDE_LAYOUT = "setxkbmap -layout us -variant altgr-intl"
+"""The US keyboard with the letters of western Europe behind AltGr. To other letters x11vnc lends a spare key,
+and one may get lost at the moment of lending."""
+ON_ITS_SOCKET = 'exec "$@" <&3 >&3 3>&-'
 """x11vnc speaks on stdin and stdout (`-inetd`); descriptor 3 is the connection."""
 
 
@@ -29,9 +32,10 @@ def arguments(display: str, *, control: bool) -> list[str]:
         # Windows of the recorded browser can set X properties: none may command it.
         *("-norc", "-safer", "-noremote", "-novncconnect", "-nocmds", "-nolookup"),
         # Display and x11vnc share no memory; guesses about moved windows leave debris on the picture.
-        *("-noshm", "-nowireframe", "-noscrollcopyrect", "-nosetprimary", "-noprimary"),
-        *("-clear_keys",) * control,
-        *("-viewonly", "-nosel") * (not control),
+        *("-noshm", "-nowireframe", "-noscrollcopyrect"),
+        # Its clipboard works only some time after a start, and for Latin-1: the page types instead.
+        "-nosel",
+        "-clear_keys" if control else "-viewonly",
     ]
 
 
@@ -41,7 +45,9 @@ class ScreenShare:
     def __init__(self, sandbox: Sandbox, display: Display, *, control: bool, output: Path) -> None:
         self._sandbox, self._output = sandbox, output
         sandbox.mount(Mount(display.sockets, SOCKETS))
-        self._argv = [*ON_ITS_SOCKET, *arguments(display.name, control=control)]
+        script = f"{WIDE_LAYOUT}; {ON_ITS_SOCKET}" if control else ON_ITS_SOCKET
+        self._argv = ["sh", "-c", script, "sh", *arguments(display.name, control=control)]
+        self._env = {"DISPLAY": display.name}
         self._listener: socket.socket | None = None
         self._accepting: asyncio.Task[None] | None = None
         self._shown: Process | None = None
@@ -72,7 +78,8 @@ class ScreenShare:
     async def _show(self, client: socket.socket) -> None:
         if self._shown is not None:
             await self._shown.end()
-        command = Command(self._argv, stderr=self._output, keep_fds=[client.fileno()], limits=LIMITS)
+        connection = [client.fileno()]
+        command = Command(self._argv, self._env, stderr=self._output, keep_fds=connection, limits=LIMITS)
         try:
             self._shown = await self._sandbox.start(command)
         except ClawbenchError:

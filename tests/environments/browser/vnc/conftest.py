@@ -64,14 +64,15 @@ class Scene:
 
 @pytest.fixture
 def open_scene(
-    open_session: Any, open_view: Viewer, tmp_path: Path
+    open_session: Any, open_view: Viewer, handouts: list[Handout], tmp_path: Path
 ) -> Callable[..., AbstractAsyncContextManager[Scene]]:
     @asynccontextmanager
     async def scene(mode: Mode, pages: dict[str, Any]) -> AsyncIterator[Scene]:
         (tmp_path / "scratch").mkdir()
         async with AsyncExitStack() as stack:
+            uploads = {one.shown_as: one.path for one in handouts}
             session = await stack.enter_async_context(
-                open_session({}, view=mode, vnc_socket=tmp_path / "vnc.sock")
+                open_session({}, view=mode, vnc_socket=tmp_path / "vnc.sock", uploads=uploads)
             )
             session.site.pages.update(pages)
             view = await stack.enter_async_context(open_view(mode))

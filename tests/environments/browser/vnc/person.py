@@ -30,7 +30,17 @@ NAMED = {
     "Backspace": ("Backspace", 8, ""),
     "ArrowDown": ("ArrowDown", 40, ""),
 }
-CONTROL = 2
+ALT, CONTROL = 1, 2
+MODIFIERS = {ALT: "Alt", CONTROL: "Control"}
+LOOK = """(() => {
+  const pixels = document.querySelector('#screen canvas').getContext('2d').getImageData(%d, %d, %d, %d).data;
+  return String(pixels.reduce((sum, value) => (sum * 31 + value) %% 4294967291, 7));
+})()"""
+BUTTON = """(() => {
+  const found = [...document.querySelectorAll('%s')].find((one) => one.textContent.includes('%s'));
+  found?.click();
+  return Boolean(found);
+})()"""
 
 
 class Page:
@@ -74,25 +84,36 @@ class Page:
 
     async def click(self, x: float, y: float) -> None:
         """Click on a point of the recorded screen."""
-        await self.click_here(*await self.at(x, y))
-
-    async def click_here(self, x: float, y: float) -> None:
+        left, top = await self.at(x, y)
         for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
             button = {} if kind == "mouseMoved" else {"button": "left", "clickCount": 1}
-            await self.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, **button)
+            await self.send("Input.dispatchMouseEvent", type=kind, x=left, y=top, **button)
+
+    async def looks(self, x: int, y: int, width: int, height: int) -> str:
+        """What a part of the recorded screen looks like to the person."""
+        seen: str = await self.run(LOOK % (x, y, width, height))
+        return seen
+
+    async def until_looks_other(self, than: str, x: int, y: int, width: int, height: int) -> None:
+        await self.until(f"{LOOK % (x, y, width, height)} != '{than}'")
+
+    async def press_button(self, css: str, text: str) -> None:
+        """Press a button of the page itself, once it is there."""
+        await self.until(BUTTON % (css, text))
 
     async def type(self, text: str) -> None:
         for letter in text:
             code = f"Key{letter.upper()}" if letter.isalpha() and letter.isascii() else ""
             await self._key(letter, code, ord(letter.upper()) if code else 0, letter)
 
-    async def press(self, key: str, modifiers: int = 0) -> None:
-        if modifiers == CONTROL:
-            await self.send("Input.dispatchKeyEvent", type="rawKeyDown", key="Control", code="ControlLeft")
-            await self._key(key, f"Key{key.upper()}", ord(key.upper()), "", modifiers)
-            await self.send("Input.dispatchKeyEvent", type="keyUp", key="Control", code="ControlLeft")
-        else:
+    async def press(self, key: str, modifier: int = 0) -> None:
+        if not modifier:
             await self._key(key, *NAMED[key])
+            return
+        held = {"key": MODIFIERS[modifier], "code": f"{MODIFIERS[modifier]}Left"}
+        await self.send("Input.dispatchKeyEvent", type="rawKeyDown", **held)
+        await self._key(key, f"Key{key.upper()}", ord(key.upper()), "", modifier)
+        await self.send("Input.dispatchKeyEvent", type="keyUp", **held)
 
     async def _key(self, key: str, code: str, number: int, text: str, modifiers: int = 0) -> None:
         same = {"key": key, "code": code, "windowsVirtualKeyCode": number, "modifiers": modifiers}

@@ -54,6 +54,17 @@ class Recorded:
         return value
 
     async def where(self, css: str, url: str = "") -> tuple[float, float]:
-        """The middle of an element, in pixels of the screen, once it is there."""
-        x, y = await self.until(ON_SCREEN % json.dumps(css), url)
+        """The middle of an element, in pixels of the screen, once it is there and stands still."""
+        before = None
+        while (found := await self.until(ON_SCREEN % json.dumps(css), url)) != before:
+            before = found
+            await asyncio.sleep(0.1)
+        x, y = found
         return x, y
+
+    async def until_value(self, css: str, value: str, url: str = "", within_s: float = 20) -> None:
+        """Wait until a field holds exactly that."""
+        deadline = asyncio.get_running_loop().time() + within_s
+        while (now := await self.run(f"document.querySelector({json.dumps(css)})?.value", url)) != value:
+            assert asyncio.get_running_loop().time() < deadline, f"{css} holds {now!r}, not {value!r}"
+            await asyncio.sleep(0.05)

@@ -7,7 +7,7 @@ import struct
 from websockets.asyncio.client import ClientConnection
 
 LEFT = 1
-RETURN = 0xFF0D
+CONTROL = 0xFFE3
 
 
 class RfbClient:
@@ -30,8 +30,8 @@ class RfbClient:
         await self._read(name)
         return width, height
 
-    async def key(self, symbol: int) -> None:
-        for down in (1, 0):
+    async def key(self, symbol: int, *, up: bool = True) -> None:
+        for down in (1, 0) if up else (1,):
             await self._socket.send(struct.pack(">BBHI", 4, down, 0, symbol))
 
     async def type(self, text: str) -> None:

@@ -1,4 +1,5 @@
 import RFB from "/novnc/core/rfb.js";
+import keysyms from "/novnc/core/input/keysymdef.js";
 import { fileNodes, make } from "/details.js";
 
 const SUPERSEDED = 4001;
@@ -22,13 +23,6 @@ const veil = (headline, detail = "") => {
   $("veil").classList.toggle("dim", Boolean(headline));
   $("headline").textContent = headline ?? "";
   $("detail").textContent = detail;
-};
-
-const toast = (text) => {
-  $("toast").textContent = text;
-  $("toast").classList.add("shown");
-  clearTimeout(toast.timer);
-  toast.timer = setTimeout(() => $("toast").classList.remove("shown"), 2200);
 };
 
 const isOver = () => run.phase === "stopping" || run.phase === "done";
@@ -80,15 +74,10 @@ const freeze = () => {
   still.hidden = false;
 };
 
-const toClipboard = (text) => {
+const typeText = (text) => {
   if (!rfb) return;
-  if ([...text].some((letter) => letter.codePointAt(0) > 0xff)) {
-    toast("Only Latin letters can go over the clipboard: please type this one.");
-    return;
-  }
-  rfb.clipboardPasteFrom(text);
+  for (const letter of text) rfb.sendKey(keysyms.lookup(letter.codePointAt(0)));
   rfb.focus();
-  toast("On the browser's clipboard: press Ctrl+V there");
 };
 
 // -- what is going on
@@ -143,10 +132,10 @@ $("instruction").textContent = task.instruction;
 setLive(false);
 if (task.mode === "control") {
   $("aside").hidden = false;
-  for (const file of task.files) $("files").append(...fileNodes(file, toClipboard));
+  for (const file of task.files) $("files").append(...fileNodes(file, typeText));
   $("paste").addEventListener("submit", (event) => {
     event.preventDefault();
-    toClipboard($("text").value);
+    typeText($("text").value);
     $("text").value = "";
   });
 }
