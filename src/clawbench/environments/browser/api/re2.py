@@ -66,6 +66,8 @@ class _Writer:
             "GROUPREF": lambda _: f"{ANYTHING}*",
             "GROUPREF_EXISTS": lambda value: self._branches([value[1], value[2] or ()]),
             "FAILURE": lambda _: NOTHING,
+            "ASSERT": lambda _: "",  # without its condition, more matches
+            "ASSERT_NOT": lambda _: "",
         }
 
     def sequence(self, items: Iterable[tuple[Any, Any]]) -> str:
@@ -73,7 +75,7 @@ class _Writer:
 
     def _item(self, operation: str, value: Any) -> str:
         write = self._words.get(operation)
-        return write(value) if write else ""  # lookarounds: without the condition more matches
+        return write(value) if write else f"{ANYTHING}*"
 
     def _branches(self, branches: Iterable[Any]) -> str:
         return "(?:" + "|".join(self.sequence(branch) for branch in branches) + ")"

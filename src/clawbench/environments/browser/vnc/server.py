@@ -139,7 +139,7 @@ def listen(host: str, port: int) -> socket.socket:
             field="--listen",
             remedy="Give an address of this machine, such as 127.0.0.1 or 0.0.0.0",
         ) from None
-    # Connections inherit it; asyncio does it only for sockets that name their protocol. Else: 40 ms an answer.
+    # Connections inherit it; asyncio only does it where a socket names its protocol. Else: 40 ms an answer.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener
 
