@@ -42,6 +42,8 @@ class Call:
     """The upstream could not be reached, or broke off."""
     aborted: str | None = None
     """Who broke the call off before its end."""
+    notes: dict[str, Any] = field(default_factory=dict)
+    """What the upstream says about the call, for its line."""
 
     @property
     def generates(self) -> bool:
@@ -124,6 +126,7 @@ class Call:
             "aborted": self.aborted is not None,
             "aborted_by": self.aborted,
             **more,
+            **self.notes,
         }
 
 

@@ -52,7 +52,7 @@ async def _carry(meter: Meter, call: Call, headers: Headers, wire: Wire) -> None
 async def _pass_on(meter: Meter, call: Call, headers: Headers, wire: Wire) -> None:
     reply = await meter.upstream.send(call.outgoing(headers))
     try:
-        call.status = reply.status
+        call.status, call.notes = reply.status, reply.notes
         kind = next((value for name, value in reply.headers if name.lower() == "content-type"), "")
         call.streamed = kind.startswith("text/event-stream")
         await wire.start(reply.status, reply.headers)

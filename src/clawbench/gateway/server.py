@@ -21,7 +21,8 @@ from clawbench.gateway.meter import Meter
 from clawbench.gateway.prices import PriceList, find_price
 from clawbench.gateway.redaction import Redactor
 from clawbench.gateway.scripted import ScriptedUpstream, load_policy
-from clawbench.gateway.upstream import TIMEOUT, HttpUpstream, Upstream
+from clawbench.gateway.supply import Supply
+from clawbench.gateway.upstream import TIMEOUT, HttpUpstream, Upstream, usable_keys
 from clawbench.models import Model
 from clawbench.results import RunDirectory
 
@@ -35,6 +36,7 @@ class Gateway:
     def __init__(self, socket_path: Path) -> None:
         self.socket_path = socket_path
         self._meters: dict[str, Meter] = {}
+        self._supplies: dict[tuple[object, ...], Supply] = {}
         self._client: httpx.AsyncClient | None = None
         self._app = build_app(self._meters.get)
         self._servers: list[tuple[_Server, asyncio.Task[None]]] = []
@@ -114,10 +116,17 @@ class Gateway:
 
     def _upstream(self, run_id: str, model: Model, redactor: Redactor) -> tuple[Upstream, PriceList | None]:
         if not model.scripted:
-            return HttpUpstream(model, self._http, redactor), find_price(model)
+            return HttpUpstream(model, self._http, redactor, self._supply(model)), find_price(model)
         policy = load_policy(model.policy)
         price = model.price or policy.price
         return ScriptedUpstream(policy, run_id, model.api_type), None if price is None else PriceList(price)
+
+    def _supply(self, model: Model) -> Supply:
+        """What all runs with this model share."""
+        same = (model.base_url, model.upstream_name, model.api_keys)
+        if same not in self._supplies:
+            self._supplies[same] = Supply(model.name, usable_keys(model))
+        return self._supplies[same]
 
     def _forget(self, meter: Meter) -> None:
         self._meters.pop(meter.token, None)

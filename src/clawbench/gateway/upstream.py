@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -15,6 +14,7 @@ from pydantic import SecretStr
 from clawbench.errors import InputError
 from clawbench.gateway.dialects import DIALECTS, Operation
 from clawbench.gateway.redaction import Redactor
+from clawbench.gateway.supply import Pass, Supply
 from clawbench.models import Model
 
 Headers = Sequence[tuple[str, str]]
@@ -52,6 +52,8 @@ _FORWARDED = frozenset(
     )
 )
 _FORWARDED_PREFIXES = ("x-stainless-",)
+SHORTEST_WAIT_S = 0.01
+"""A shorter wait for leave to ask is not worth noting."""
 _VERSIONED = re.compile(r"/v\d+(?:(?:alpha|beta)\d*)?/?$")
 
 
@@ -64,6 +66,8 @@ class Reply(Protocol):
 
     status: int
     headers: Headers
+    notes: dict[str, Any]
+    """What the call's line in llm-calls.jsonl says beside the rest."""
 
     def body(self) -> AsyncIterator[bytes]:
         """The body as it arrives; raises UnreachableError where it breaks off."""
@@ -95,21 +99,39 @@ class Upstream(Protocol):
 
 
 class HttpUpstream:
-    """A model's HTTP API. The keys are used in turn and stay here."""
+    """A model's HTTP API. The keys stay in its supply, which the runs of one model share."""
 
-    def __init__(self, model: Model, client: Callable[[], httpx.AsyncClient], redactor: Redactor) -> None:
+    def __init__(
+        self,
+        model: Model,
+        client: Callable[[], httpx.AsyncClient],
+        redactor: Redactor,
+        supply: Supply | None = None,
+    ) -> None:
         self._base = _base_url(model)
         self._dialect = DIALECTS[model.api_type]
-        self._keys = itertools.cycle(usable_keys(model) or [None])
+        self._supply = supply or Supply(model.name, usable_keys(model))
         self._client = client
         self._redactor = redactor
 
     async def send(self, call: Outgoing) -> Reply:
+        passed = await self._supply.enter()
+        try:
+            reply = await self._post(call, passed)
+        except BaseException:
+            self._supply.leave()
+            raise
+        after = next((value for name, value in reply.headers if name.lower() == "retry-after"), None)
+        set_aside = self._supply.heard(passed, reply.status, after)
+        reply.notes = _notes(passed, len(self._supply.keys), set_aside=set_aside)
+        return reply
+
+    async def _post(self, call: Outgoing, passed: Pass) -> HttpReply:
         outgoing = {name.lower(): value for name, value in call.headers if _goes_up(name)}
         outgoing = {**self._dialect.headers, **outgoing}
         outgoing |= {"content-type": "application/json", "accept-encoding": "identity"}
-        if (key := next(self._keys)) is not None:
-            name, value = self._dialect.authorization(key.get_secret_value())
+        if passed.secret is not None:
+            name, value = self._dialect.authorization(passed.secret.get_secret_value())
             outgoing[name] = value
         client = self._client()
         content = json.dumps(call.body).encode()
@@ -118,7 +140,7 @@ class HttpUpstream:
             response = await client.send(request, stream=True)
         except httpx.HTTPError as error:
             raise UnreachableError(_describe(error, self._redactor)) from None
-        return HttpReply(response, self._redactor.fresh())
+        return HttpReply(response, self._redactor.fresh(), self._supply.leave)
 
     def _url(self, call: Outgoing) -> httpx.URL:
         base = self._base.path.rstrip("/")
@@ -132,8 +154,9 @@ class HttpUpstream:
 class HttpReply:
     """A response under way, keys masked, otherwise byte for byte."""
 
-    def __init__(self, response: httpx.Response, redactor: Redactor) -> None:
-        self._response, self._redactor = response, redactor
+    def __init__(self, response: httpx.Response, redactor: Redactor, on_close: Callable[[], None]) -> None:
+        self._response, self._redactor, self._on_close = response, redactor, on_close
+        self.notes: dict[str, Any] = {}
         self.status = response.status_code
         encoded = "content-encoding" in response.headers
         dropped = _NOT_RETURNED | ({"content-encoding", "content-length"} if encoded else set())
@@ -154,7 +177,10 @@ class HttpReply:
             yield rest
 
     async def close(self) -> None:
-        await self._response.aclose()
+        try:
+            await self._response.aclose()
+        finally:
+            self._on_close()
 
 
 def usable_keys(model: Model) -> list[SecretStr]:
@@ -181,6 +207,13 @@ def _base_url(model: Model) -> httpx.URL:
         field=f"{model.name}.base_url",
         remedy="Write the address of the API, such as https://api.example.com/v1",
     )
+
+
+def _notes(passed: Pass, keys: int, *, set_aside: bool) -> dict[str, Any]:
+    notes: dict[str, Any] = {"key": passed.key} if keys > 1 else {}
+    if passed.waited_s >= SHORTEST_WAIT_S:
+        notes["waited_s"] = round(passed.waited_s, 6)
+    return {**notes, "key_set_aside": True} if set_aside else notes
 
 
 def _goes_up(name: str) -> bool:

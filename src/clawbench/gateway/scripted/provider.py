@@ -115,6 +115,7 @@ class ScriptedReply:
 
     def __init__(self, status: int, headers: Headers, chunks: Iterable[bytes]) -> None:
         self.status, self.headers = status, headers
+        self.notes: dict[str, Any] = {}
         self._chunks = chunks
 
     async def body(self) -> AsyncIterator[bytes]:
