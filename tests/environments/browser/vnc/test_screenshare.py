@@ -90,7 +90,7 @@ async def test_whoever_comes_back_finds_no_key_held_down(open_scene: Any, until:
             await viewer.click(*await scene.recorded.where("#field"))
             await viewer.key(CONTROL, up=False)
             await agent.run("onkeydown = event => { window.control = event.ctrlKey }")
-            await viewer.type("s")
+            await viewer.type("b")
             await scene.recorded.until("window.control")
             socket.transport.abort()
         await until(lambda: not scene.view.presence.here)
