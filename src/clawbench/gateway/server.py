@@ -15,6 +15,7 @@ import httpx
 import uvicorn
 
 from clawbench.errors import InputError
+from clawbench.gateway import core_dumps
 from clawbench.gateway.app import build_app
 from clawbench.gateway.budget import Budget
 from clawbench.gateway.meter import Meter
@@ -41,10 +42,12 @@ class Gateway:
         self._app = build_app(self._meters.get)
         self._servers: list[tuple[_Server, asyncio.Task[None]]] = []
         self._noise = _CutConnections()
+        self._core_dumps = contextlib.ExitStack()
         self._wire_log_level = logging.NOTSET
 
     async def __aenter__(self) -> Gateway:
         listener = _unix_socket(self.socket_path)
+        self._core_dumps.enter_context(core_dumps.forbidden())
         logging.getLogger("uvicorn.error").addFilter(self._noise)
         # At DEBUG it logs the headers of every answer, which may echo a key.
         self._wire_log_level = _WIRE_LOG.level
@@ -64,6 +67,7 @@ class Gateway:
         self.socket_path.unlink(missing_ok=True)
         logging.getLogger("uvicorn.error").removeFilter(self._noise)
         _WIRE_LOG.setLevel(self._wire_log_level)
+        self._core_dumps.close()
 
     async def serve_tcp(self, host: str = "127.0.0.1", port: int = 0) -> int:
         """Listen on a TCP port too; returns the port."""
