@@ -10,7 +10,7 @@ def _fail(outage: Outage, status: int | None, times: int, body: bytes = b"") -> 
         outage.note(status=status, unreachable=status is None, error="down", body=body)
 
 
-@pytest.mark.parametrize("status", [None, 401, 402, 403, 404, 500, 503, 529])
+@pytest.mark.parametrize("status", [None, 401, 402, 403, 404, 500, 503])
 def test_five_hard_failures_in_a_row(status: int | None) -> None:
     outage = Outage()
     _fail(outage, status, HARD_FAILURES - 1)
@@ -34,9 +34,23 @@ def test_bad_requests_show_that_the_model_is_there() -> None:
     assert outage.verdict is None
 
 
-def test_rate_limits_take_longer() -> None:
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"error":{"message":"Your credit balance is too low to access the API"}}',
+        b'{"error":{"code":400,"details":[{"reason":"API_KEY_INVALID"}]}}',
+    ],
+)
+def test_bad_requests_that_are_about_the_account(body: bytes) -> None:
     outage = Outage()
-    _fail(outage, 429, SOFT_FAILURES - 1)
+    _fail(outage, 400, HARD_FAILURES, body)
+    assert outage.verdict is not None
+
+
+@pytest.mark.parametrize("status", [429, 529])
+def test_rate_limits_take_longer(status: int) -> None:
+    outage = Outage()
+    _fail(outage, status, SOFT_FAILURES - 1)
     assert outage.verdict is None
     _fail(outage, 429, 1)
     assert outage.verdict is not None

@@ -9,7 +9,8 @@ HARD_FAILURES = 5
 SOFT_FAILURES = 20
 """Calls in a row where some were only told to come later."""
 
-RATE_LIMITED = 429
+TOLD_TO_WAIT = frozenset({429, 529})
+BAD_REQUEST = 400
 _REFUSED = frozenset({401, 402, 403, 404, 408})
 
 
@@ -24,7 +25,7 @@ class Outage:
 
     def note(self, *, status: int | None, unreachable: bool, error: str | None, body: bytes = b"") -> None:
         hard = unreachable or _is_hard(status, body)
-        if not hard and status != RATE_LIMITED:
+        if not hard and status not in TOLD_TO_WAIT:
             self._hard, self._all, self.last_failure = 0, 0, None
             return
         self._hard += hard
@@ -42,12 +43,20 @@ class Outage:
 def _is_hard(status: int | None, body: bytes) -> bool:
     if status is None:
         return False
-    return status in _REFUSED or status >= 500 or (status == RATE_LIMITED and _out_of_credit(body))
+    if status in TOLD_TO_WAIT or status == BAD_REQUEST:
+        return _about_the_account(body)
+    return status in _REFUSED or status >= 500
 
 
-def _out_of_credit(body: bytes) -> bool:
+def _about_the_account(body: bytes) -> bool:
+    """No credit, or a bad key: some providers say so with a status that means something else."""
     try:
         error = json.loads(body)["error"]
-        return "insufficient_quota" in (error.get("code"), error.get("type"))
+        reasons = [detail.get("reason") for detail in error.get("details") or []]
+        return (
+            "insufficient_quota" in (error.get("code"), error.get("type"))
+            or "API_KEY_INVALID" in reasons
+            or "credit balance is too low" in str(error.get("message"))
+        )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return False

@@ -13,10 +13,10 @@ from email.utils import parsedate_to_datetime
 from pydantic import SecretStr
 
 from clawbench.gateway.keyring import REFUSED, KeyRing
+from clawbench.gateway.outage import TOLD_TO_WAIT
 
 log = logging.getLogger("clawbench.gateway")
 
-TOLD_TO_WAIT = frozenset((429, 529))
 LONGEST_REST_S = 60.0
 """Harnesses give up on calls that are held much longer."""
 GROW_AFTER = 8
