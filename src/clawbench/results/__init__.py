@@ -10,7 +10,7 @@ from clawbench.results.events import (
     RequestEntry,
     Target,
 )
-from clawbench.results.files import JsonLines, read_json_lines, write_atomic, write_json
+from clawbench.results.files import JsonLines, read_json_lines, rewrite_lines, write_atomic, write_json
 from clawbench.results.layout import RunDirectory, slug
 from clawbench.results.reasons import Cause, FinishReason, Isolation, State, StopReason, Verdict
 from clawbench.results.record import Check, Claim, Identified, RunRecord, Score, UsageReport, now
@@ -49,6 +49,7 @@ __all__ = [
     "no_room",
     "now",
     "read_json_lines",
+    "rewrite_lines",
     "slug",
     "write_atomic",
     "write_json",

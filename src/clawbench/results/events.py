@@ -67,6 +67,26 @@ class RequestEntry(BaseModel):
     body: Any = None
     query_params: dict[str, Any]
     resource_type: str
+    id: str | None = None
+    frame: str | None = None
+    body_incomplete: bool | None = None
+    """True: a part of the body could not be read."""
+    rewritten: bool | None = None
+    """True: as it went on after another CDP client had changed its body."""
+
+    # What became of it, added when the session ends in good order; absent where it is not known.
+    status: int | None = None
+    mime_type: str | None = None
+    protocol: str | None = None
+    served_from: (
+        Literal["network", "memory_cache", "disk_cache", "prefetch_cache", "service_worker"] | None
+    ) = None
+    response_size: int | None = None
+    sent_ms: float | None = None
+    response_ms: float | None = None
+    finished_ms: float | None = None
+    failure: str | None = None
+    blocked: bool | None = None
 
 
 class InterceptedRequest(BaseModel):

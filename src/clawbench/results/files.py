@@ -5,20 +5,32 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from clawbench.errors import InputError
 
 
 def write_atomic(path: Path, data: str | bytes) -> None:
     """Replace `path` with `data`: readers see the old file or the new one, never a part."""
-    raw = data.encode() if isinstance(data, str) else data
+    with _replacing(path) as file:
+        file.write(data.encode() if isinstance(data, str) else data)
+
+
+def rewrite_lines(path: Path, changed: Callable[[int, bytes], bytes]) -> None:
+    """Replace every line, told by its number from 0 on, by what `changed` makes of it; all or nothing."""
+    with path.open("rb") as lines, _replacing(path) as file:
+        file.writelines(changed(number, line) for number, line in enumerate(lines))
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[IO[bytes]]:
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(raw)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         os.chmod(temporary, 0o644)

@@ -110,6 +110,7 @@ async def watch_browser(
         EvalSchema.model_validate(config.eval_schema),
         run,
         on_request=recorder.on_paused,
+        on_blocked=recorder.on_blocked,
         on_match=watch.matched,
         on_failure=lambda error: watch.failed(f"A request could not be decided: {error!r}"),
     )

@@ -87,6 +87,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Length", "0")
             self.end_headers()
             return
+        if path == "/missing":
+            self.send_error(404)
+            return
         kind = "text/javascript" if path.endswith(".js") else "text/html; charset=utf-8"
         self._answer(self.server.pages.get(path, "<p>empty</p>").encode(), kind)
 
@@ -245,10 +248,15 @@ async def set_stage(
 
 
 async def pass_all_requests(stage: Stage) -> None:
-    """An interceptor that shows every request to the recorder and lets it go."""
+    """An interceptor that shows every request to the recorder and lets it go, but for `/blocked`."""
 
     def paused(params: dict[str, Any], session: str | None) -> None:
         stage.recorder.on_paused(params)
+        if params["request"]["url"].endswith("/blocked"):
+            stage.recorder.on_blocked()
+            blocked = {"requestId": params["requestId"], "errorReason": "BlockedByClient"}
+            stage.cdp.notify("Fetch.failRequest", blocked, session)
+            return
         stage.cdp.notify("Fetch.continueRequest", {"requestId": params["requestId"]}, session)
 
     stage.cdp.on("Fetch.requestPaused", paused)

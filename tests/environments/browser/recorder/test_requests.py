@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from clawbench.environments.browser.recorder.outcomes import Outcome, with_outcome
 from clawbench.results import RequestEntry
 
 pytestmark = pytest.mark.anyio
@@ -112,3 +113,73 @@ async def test_what_is_not_http_is_left_out(stage_at: Any) -> None:
         )
         await stage.until(lambda: stage.requests("/last"))
         assert {r["url"].split(":")[0] for r in stage.requests()} == {"http"}
+
+
+ENDINGS = {
+    "/ok": "fetch('/ok')",
+    "/redirect-here": "fetch('/redirect-here')",
+    "/missing": "fetch('/missing')",
+    "/unsafe": "fetch('http://localhost:1/unsafe')",
+    "/foreign": "fetch('http://b.example:' + location.port + '/foreign', {headers: {'X-Own': '1'}})",
+    "/blocked": "fetch('/blocked')",
+    "/socket": "new WebSocket(`ws://${location.host}/socket`)",
+}
+
+
+async def test_what_became_of_each_request_stands_in_its_line_at_the_end(stage_at: Any) -> None:
+    async with stage_at(intercept=True) as stage:
+        stage.site.pages["/"] = "<p>hello</p>"
+        await stage.open("/", "localhost")
+        for script in ENDINGS.values():
+            await stage.evaluate(f"{script}; 1")
+        await stage.until(lambda: {path_of(r) for r in stage.requests()} >= {*ENDINGS, "/landed"})
+        await stage.evaluate("new Promise(done => setTimeout(done, 500))")
+        before = stage.requests()
+        await stage.recorder.close()
+        after = stage.requests()
+    assert not any({"status", "failure", "finished_ms"} & request.keys() for request in before)
+    assert [{name: new[name] for name in old} for old, new in zip(before, after, strict=True)] == before
+    found = {path_of(request): request for request in after}
+    assert found["/ok"]["status"] == 200
+    assert found["/ok"]["mime_type"] == "text/html"
+    assert found["/ok"]["protocol"] == "http/1.0"
+    assert found["/ok"]["served_from"] == "network"
+    assert found["/ok"]["response_size"] > 100
+    assert 0 <= found["/ok"]["sent_ms"] <= found["/ok"]["response_ms"] <= found["/ok"]["finished_ms"]
+    assert (found["/redirect-here"]["status"], found["/landed"]["status"]) == (302, 200)
+    assert found["/missing"]["status"] == 404
+    assert found["/unsafe"]["failure"] == "net::ERR_UNSAFE_PORT"
+    assert "status" not in found["/unsafe"]
+    assert "failure" not in found["/ok"]
+    assert found["/socket"]["finished_ms"] >= 0
+    assert "status" not in found["/blocked"]
+    assert found["/blocked"]["blocked"]
+    assert found["/blocked"]["failure"].startswith("net::ERR_BLOCKED_BY_CLIENT")
+    for request in after:
+        RequestEntry.model_validate(request)
+
+
+async def test_where_the_file_cannot_be_rewritten_the_lines_stay_as_they_are(
+    stage_at: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stage_at() as stage:
+        await stage.open("/")
+        before = stage.run.requests.read_bytes()
+
+        def full_disk(source: Any, target: Any) -> None:
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr("clawbench.results.files.os.replace", full_disk)
+        await stage.recorder.close()
+    assert stage.run.requests.read_bytes() == before
+    assert [path.name for path in stage.run.data.iterdir() if path.name.startswith(".requests")] == []
+
+
+def test_only_what_is_known_is_added_to_a_line() -> None:
+    line = b'{"url":"http://a.example/","body":"caf\xc3\xa9"}\n'
+    assert with_outcome(line, None) == line
+    assert with_outcome(line, Outcome()) == line
+    assert with_outcome(line, Outcome(status=200, blocked=True)) == (
+        b'{"url":"http://a.example/","body":"caf\xc3\xa9","status":200,"blocked":true}\n'
+    )
+    assert with_outcome(b'{"cut sho', Outcome(status=200)) == b'{"cut sho'

@@ -31,12 +31,15 @@ class Interceptor:
         on_request: Callable[[dict[str, Any]], None],
         on_match: Callable[[InterceptedRequest], None],
         on_failure: Callable[[Exception], None],
+        on_blocked: Callable[[], None] = lambda: None,
     ) -> None:
+        """`on_blocked` hears, after `on_request`, that this one will not leave."""
         self.matched: InterceptedRequest | None = None
         """The first request that matched."""
         self.blocked = 0
         self._cdp, self._schema, self._run = cdp, schema, run
         self._on_request, self._on_match, self._on_failure = on_request, on_match, on_failure
+        self._on_blocked = on_blocked
         self.sockets = SocketGate(cdp, schema, self._socket_matched)
 
     async def start(self) -> None:
@@ -65,6 +68,7 @@ class Interceptor:
         self._cdp.notify(
             "Fetch.failRequest", {"requestId": paused["requestId"], "errorReason": "BlockedByClient"}
         )
+        self._on_blocked()
 
     def _blocks(self, request: dict[str, Any]) -> bool:
         url, method = request["url"], request["method"]

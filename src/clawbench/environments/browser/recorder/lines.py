@@ -19,14 +19,17 @@ class RecordFile:
         """Why the first missing line could not be written."""
         self._on_problem = on_problem
         self._lines = JsonLines(path)
+        self._earlier = path.read_bytes().count(b"\n")
 
-    def append(self, value: Any) -> None:
+    def append(self, value: Any) -> int | None:
+        """Returns the line's number in the file, from 0 on; None where it could not be written."""
         try:
             self._lines.append(value)
         except OSError as error:
             self._report(f"{self._lines.path}: {error.strerror}")
-            return
+            return None
         self.count += 1
+        return self._earlier + self.count - 1
 
     def close(self) -> None:
         self._lines.close()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Mapping
 from importlib import resources
 from typing import Any
 
@@ -14,12 +15,15 @@ from clawbench.environments.browser.recorder.actions import TEXT_LENGTH, VALUE_L
 from clawbench.environments.browser.recorder.frames import FrameLog
 from clawbench.environments.browser.recorder.lines import RecordFile
 from clawbench.environments.browser.recorder.order import Pending
+from clawbench.environments.browser.recorder.outcomes import Outcome, with_outcome
 from clawbench.environments.browser.recorder.requests import RequestLog
 from clawbench.environments.browser.recorder.screenshots import Screenshots
 from clawbench.environments.browser.recorder.shadow import STATE, look_inside
 from clawbench.environments.browser.recorder.targets import WITH_DOCUMENTS, Targets
 from clawbench.environments.browser.screen import Screen
-from clawbench.results import RunDirectory
+from clawbench.results import RunDirectory, rewrite_lines
+
+log = logging.getLogger(__name__)
 
 WORLD = "clawbench-recorder"
 """Name of the isolated world in which the injected script lives."""
@@ -57,6 +61,7 @@ class Recorder:
         self._actions = ActionLog(
             run.actions, show_secrets=record_passwords, on_line=self._progress, on_problem=self._report
         )
+        self._requests_file = run.requests
         self._request_lines = RecordFile(run.requests, self._report)
         self._requests = RequestLog(cdp, self._request_lines, self._progress)
         self._frames_seen = FrameLog(run.websocket, self._report)
@@ -101,6 +106,10 @@ class Recorder:
         if not self._closed:
             self._requests.paused(params)
 
+    def on_blocked(self) -> None:
+        """Tell the recorder that the request it was told of last will not leave."""
+        self._requests.blocked()
+
     def add_action(self, seen: dict[str, Any]) -> str:
         """An action that an outside tool saw, in its place in the order; returns its screenshot's name."""
         pending = self._actions.put(seen, seen.get("frame"), self._screenshots.take, source=OUTSIDE)
@@ -127,10 +136,18 @@ class Recorder:
         for task in self._looking:
             task.cancel()
         self._actions.close()
-        await self._requests.close()
+        outcomes = await self._requests.close()
         self._request_lines.close()
+        await asyncio.to_thread(self._add_outcomes, outcomes)
         self._frames_seen.close()
         await self._screenshots.close()
+
+    def _add_outcomes(self, outcomes: Mapping[int, Outcome]) -> None:
+        """Say in each line of requests.jsonl what became of it; where that fails, they stay as they are."""
+        try:
+            rewrite_lines(self._requests_file, lambda number, line: with_outcome(line, outcomes.get(number)))
+        except OSError as error:
+            log.warning("%s: what became of the requests is not in it: %s", self._requests_file, error)
 
     # -- targets ---------------------------------------------------------------------------------
 

@@ -4,49 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from itertools import islice
+from contextlib import suppress
 from typing import Any
 
 from clawbench.environments.browser.cdp import CdpConnection, CdpError, EventHandler
-from clawbench.environments.browser.gate.bodies import query_params, read_body
+from clawbench.environments.browser.gate.bodies import Body, query_params, read_body
+from clawbench.environments.browser.recorder.hops import FETCH, Hop, Hops
 from clawbench.environments.browser.recorder.lines import RecordFile
+from clawbench.environments.browser.recorder.outcomes import MEMORY_CACHE, Outcome
 
-RECORDED_SCHEMES = ("http:", "https:", "ws:", "wss:")
-MOST_REMEMBERED = 10_000
-RECENT = 500
 BODY_WITHIN_S = 0.5
 """How long a request waits for the paused event that carries its whole body."""
 TYPE_WITHIN_S = 0.1
 """How long a paused request waits for the network event that tells fetch(), EventSource and XHR apart."""
-AMBIGUOUS_TYPE = "XHR"
+ANSWER_WITHIN_S = 5.0
+AMBIGUOUS_TYPE, DOCUMENT = "XHR", "Document"
 LARGE_BODY = 256 * 1024
-FETCH = "fetch"
-
-
-@dataclass
-class Hop:
-    """One request, or one leg of a redirected one, and who has told of it."""
-
-    url: str
-    method: str
-    sources: set[str]
-    entry: dict[str, Any] = field(default_factory=dict)
-    request: dict[str, Any] | None = None
-    """With its body, where the line waits for nothing but the exact type."""
-    waiting: asyncio.TimerHandle | None = None
-    """Runs while the other source is still to tell."""
-    told: int | None = None
-    """Stands for the body as the page sent it, where that was told first."""
-
-    def stop_waiting(self) -> bool:
-        waited = self.waiting is not None
-        if self.waiting is not None:
-            self.waiting.cancel()
-            self.waiting = None
-        return waited
+MOST_OUTCOMES = 200_000
+"""Lines of which the outcome is kept in memory until the end."""
 
 
 class RequestLog:
@@ -55,7 +31,11 @@ class RequestLog:
     def __init__(self, cdp: CdpConnection, lines: RecordFile, on_line: Callable[[], None]) -> None:
         self._cdp, self._lines, self._on_line = cdp, lines, on_line
         self._loop = asyncio.get_running_loop()
-        self._hops: OrderedDict[str, list[Hop]] = OrderedDict()
+        self._hops = Hops()
+        self._last_paused: Hop | None = None
+        self._bodiless: dict[Hop, str | None] = {}
+        """Those whose body is still to be told or asked for, and the session to ask."""
+        self._outcomes: dict[int, Outcome] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._sockets: dict[str, str] = {}
 
@@ -63,8 +43,13 @@ class RequestLog:
         """What to call for which CDP event."""
         return [
             ("Network.requestWillBeSent", self.sent),
+            ("Network.requestServedFromCache", self._served_from_memory),
+            ("Network.responseReceived", self._answered),
+            ("Network.loadingFinished", self._finished),
+            ("Network.loadingFailed", self._failed),
             ("Network.webSocketCreated", self._socket_created),
             ("Network.webSocketWillSendHandshakeRequest", self._socket_handshake),
+            ("Network.webSocketHandshakeResponseReceived", self._answered),
             ("Network.webSocketClosed", self._socket_closed),
         ]
 
@@ -73,8 +58,9 @@ class RequestLog:
         if "responseStatusCode" in params or "responseErrorReason" in params:
             return
         request = params["request"]
-        key = params.get("networkId") or self._announced(request) or f"{FETCH}:{params['requestId']}"
-        hop, new = self._hop(key, request, FETCH)
+        key = params.get("networkId") or self._hops.announced(request) or f"{FETCH}:{params['requestId']}"
+        hop, new = self._hops.find(key, request, FETCH)
+        self._last_paused = hop
         if hop is None:
             return
         if new:
@@ -85,123 +71,149 @@ class RequestLog:
                 hop.waiting = self._loop.call_later(TYPE_WITHIN_S, self._write_waiting, hop)
             else:
                 self._write_with_body(hop, request)
-        elif hop.request is None and hop.stop_waiting():
+        elif hop in self._bodiless:
+            self._settle(hop)
             self._write_with_body(hop, request)
-        elif hop.told not in (None, _fingerprint(request)):
+        elif hop.told is not None and hop.told != _fingerprint(request):
             hop.entry = hop.entry | {"timestamp": time.time(), "rewritten": True}
             self._write_with_body(hop, request)
+
+    def blocked(self) -> None:
+        """The request that was paused last will not leave."""
+        if self._last_paused is not None:
+            self._last_paused.outcome.blocked = True
 
     def sent(self, params: dict[str, Any], session: str | None) -> None:
         """A Network.requestWillBeSent event."""
         request = params["request"]
-        hop, new = self._hop(params["requestId"], request, session or "")
+        hop, new = self._hops.find(params["requestId"], request, session or "")
         if hop is None:
             return
-        if not new:
-            if hop.request is not None and hop.stop_waiting():
-                hop.entry["resource_type"] = params.get("type", AMBIGUOUS_TYPE)
-                self._write_with_body(hop, hop.request)
-            return
+        hop.outcome.asked(params)
+        if "redirectResponse" in params and (before := self._hops.before(params["requestId"], hop)):
+            before.redirected(params)
         kind, sent_at = params.get("type", "Other"), params.get("wallTime") or time.time()
+        if kind == DOCUMENT:
+            self._ask_before_it_goes(session)
+        if not new:
+            if hop not in self._bodiless and hop.stop_waiting():
+                hop.entry["resource_type"] = kind
+                self._write_waiting(hop)
+            return
         hop.entry = request_line(params["requestId"], request, kind, params.get("frameId"), sent_at)
         if _has_whole_body(request):
             hop.told = _fingerprint(request)
             self._write_with_body(hop, request)
         else:
-            hop.waiting = self._loop.call_later(
-                BODY_WITHIN_S, self._ask_for_body, hop, params["requestId"], request, session
-            )
+            hop.request, self._bodiless[hop] = request, session
+            hop.waiting = self._loop.call_later(BODY_WITHIN_S, self._ask_for_body, hop)
+
+    async def close(self) -> dict[int, Outcome]:
+        """Write what still waits for more; returns what is known about the lines, by their numbers."""
+        for hop in tuple(self._bodiless):
+            self._ask_for_body(hop)
+        for hop in self._hops:
+            if hop.stop_waiting():
+                self._write_waiting(hop)
+        for request_id in tuple(self._sockets):
+            self._write_handshake(request_id, {}, {})
+        await asyncio.gather(*self._tasks)
+        return self._outcomes
+
+    # -- what becomes of them ----------------------------------------------------------------------
+
+    def _served_from_memory(self, params: dict[str, Any], _session: str | None) -> None:
+        if hop := self._hops.under_way(params["requestId"]):
+            hop.outcome.served_from = MEMORY_CACHE
+
+    def _answered(self, params: dict[str, Any], _session: str | None) -> None:
+        if hop := self._hops.under_way(params["requestId"]):
+            hop.outcome.answered(params, params["response"])
+
+    def _finished(self, params: dict[str, Any], _session: str | None) -> None:
+        if hop := self._hops.under_way(params["requestId"]):
+            hop.outcome.finished(params)
+            self._ask_for_body(hop)
+
+    def _failed(self, params: dict[str, Any], _session: str | None) -> None:
+        if hop := self._hops.under_way(params["requestId"]):
+            hop.outcome.failed(params)
+            self._ask_for_body(hop)
+
+    # -- WebSockets --------------------------------------------------------------------------------
 
     def _socket_created(self, params: dict[str, Any], _session: str | None) -> None:
         self._sockets[params["requestId"]] = params["url"]
 
     def _socket_handshake(self, params: dict[str, Any], _session: str | None) -> None:
         """A WebSocket's opening request; it passes by the Fetch domain."""
-        headers = params["request"].get("headers", {})
-        self._write_handshake(params["requestId"], headers, params.get("wallTime") or time.time())
+        self._write_handshake(params["requestId"], params["request"].get("headers", {}), params)
 
-    def _socket_closed(self, params: dict[str, Any], _session: str | None) -> None:
+    def _socket_closed(self, params: dict[str, Any], session: str | None) -> None:
         """One that got no connection is closed before its handshake."""
-        self._write_handshake(params["requestId"], {}, time.time())
+        self._write_handshake(params["requestId"], {}, params)
+        self._finished(params, session)
 
-    def _write_handshake(self, request_id: str, headers: dict[str, str], timestamp: float) -> None:
+    def _write_handshake(self, request_id: str, headers: dict[str, str], params: dict[str, Any]) -> None:
         url = self._sockets.pop(request_id, None)
-        if url is not None:
-            request = {"url": url, "method": "GET", "headers": headers}
-            self._write(request_line(request_id, request, "WebSocket", None, timestamp))
+        if url is None:
+            return
+        request = {"url": url, "method": "GET", "headers": headers}
+        hop, _ = self._hops.find(request_id, request, "")
+        if hop is not None:
+            hop.outcome.asked(params)
+            sent_at = params.get("wallTime") or time.time()
+            hop.entry = request_line(request_id, request, "WebSocket", None, sent_at)
+            self._write(hop, hop.entry, Body())
 
-    async def close(self) -> None:
-        """Write what still waits for more."""
-        for hop in [hop for hops in self._hops.values() for hop in hops]:
-            if hop.stop_waiting():
-                self._write_waiting(hop)
-        for request_id in tuple(self._sockets):
-            self._write_handshake(request_id, {}, time.time())
-        await asyncio.gather(*self._tasks)
+    # -- bodies ------------------------------------------------------------------------------------
 
-    def _hop(self, key: str, request: dict[str, Any], source: str) -> tuple[Hop | None, bool]:
-        """The hop this event tells of, and whether it is the first to do so; None: not recorded."""
-        url, method = request["url"], request["method"]
-        if not url.startswith(RECORDED_SCHEMES):
-            return None, False
-        hops = self._hops.setdefault(key, [])
-        for hop in hops:
-            if (hop.url, hop.method) == (url, method) and source not in hop.sources:
-                hop.sources.add(source)
-                return hop, False
-        hops.append(Hop(url, method, {source}))
-        while len(self._hops) > MOST_REMEMBERED:
-            self._hops.popitem(last=False)
-        return hops[-1], True
+    def _ask_before_it_goes(self, session: str | None) -> None:
+        """A page takes the bodies of its requests with it."""
+        for hop in [hop for hop, of in self._bodiless.items() if of == session]:
+            self._ask_for_body(hop)
 
-    def _announced(self, request: dict[str, Any]) -> str | None:
-        """Where a request comes without its id (fetchLater): that of the one that a page announced."""
-        for key, hops in islice(reversed(self._hops.items()), RECENT):
-            for hop in hops:
-                if (hop.url, hop.method) == (request["url"], request["method"]) and FETCH not in hop.sources:
-                    return key
-        return None
+    def _settle(self, hop: Hop) -> str | None:
+        """The body is on its way; returns the session that could be asked for it."""
+        hop.stop_waiting()
+        return self._bodiless.pop(hop)
+
+    def _ask_for_body(self, hop: Hop) -> None:
+        if hop in self._bodiless:
+            self._start(self._fetch_body(hop, self._settle(hop)))
+
+    async def _fetch_body(self, hop: Hop, session: str | None) -> None:
+        request = hop.request or {}
+        wanted = {"requestId": hop.entry["id"]}
+        with suppress(CdpError):
+            answer = await self._cdp.send("Network.getRequestPostData", wanted, session, ANSWER_WITHIN_S)
+            request = _with_body(request, answer)
+        self._write_with_body(hop, request)
 
     def _write_waiting(self, hop: Hop) -> None:
         hop.waiting = None
-        if hop.request is not None:
-            self._write_with_body(hop, hop.request)
-        else:
-            self._write(hop.entry)
-
-    def _ask_for_body(self, hop: Hop, request_id: str, request: dict[str, Any], session: str | None) -> None:
-        hop.waiting = None
-        self._start(self._fetch_body(hop, request_id, request, session))
-
-    async def _fetch_body(
-        self, hop: Hop, request_id: str, request: dict[str, Any], session: str | None
-    ) -> None:
-        try:
-            answer = await self._cdp.send(
-                "Network.getRequestPostData", {"requestId": request_id}, session, 5.0
-            )
-            request = {**request, "postData": answer["postData"], "postDataEntries": None}
-        except CdpError:
-            pass
-        self._write(hop.entry | {"body": read_body(request).value})
+        self._write_with_body(hop, hop.request or {})
 
     def _write_with_body(self, hop: Hop, request: dict[str, Any]) -> None:
         if _body_size(request) < LARGE_BODY:
-            self._write(hop.entry | {"body": read_body(request).value})
+            self._write(hop, hop.entry, read_body(request))
         else:
-            self._start(self._parse_and_write(hop.entry, request))
+            self._start(self._parse_and_write(hop, hop.entry, request))
 
-    async def _parse_and_write(self, entry: dict[str, Any], request: dict[str, Any]) -> None:
-        body = await asyncio.to_thread(read_body, request)
-        self._write(entry | {"body": body.value})
+    async def _parse_and_write(self, hop: Hop, entry: dict[str, Any], request: dict[str, Any]) -> None:
+        self._write(hop, entry, await asyncio.to_thread(read_body, request))
 
     def _start(self, coroutine: Any) -> None:
         task = self._loop.create_task(coroutine)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    def _write(self, entry: dict[str, Any]) -> None:
-        self._lines.append(entry)
+    def _write(self, hop: Hop, entry: dict[str, Any], body: Body) -> None:
+        hop.request = None
+        incomplete = {} if body.complete else {"body_incomplete": True}
+        line = self._lines.append(entry | {"body": body.value} | incomplete)
+        if line is not None and len(self._outcomes) < MOST_OUTCOMES:
+            self._outcomes[line] = hop.outcome
         self._on_line()
 
 
@@ -230,6 +242,14 @@ def _has_whole_body(request: dict[str, Any]) -> bool:
     return "postData" in request
 
 
+def _with_body(request: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
+    """The request with the answer of Network.getRequestPostData."""
+    text = answer["postData"]
+    if answer.get("base64Encoded"):
+        return request | {"postDataEntries": [{"bytes": text}]}
+    return request | {"postDataEntries": None, "postData": text}
+
+
 def _fingerprint(request: dict[str, Any]) -> int:
     """Differs where bodies differ: another CDP client may have put a new one in."""
     entries = request.get("postDataEntries") or ()
@@ -237,4 +257,5 @@ def _fingerprint(request: dict[str, Any]) -> int:
 
 
 def _body_size(request: dict[str, Any]) -> int:
-    return sum(len(entry.get("bytes") or "") for entry in request.get("postDataEntries") or ())
+    entries = request.get("postDataEntries") or ()
+    return len(request.get("postData") or "") + sum(len(entry.get("bytes") or "") for entry in entries)
