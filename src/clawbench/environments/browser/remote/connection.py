@@ -7,6 +7,8 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from clawbench.environments.browser.cdp import CdpConnection, Message, Transport
+from clawbench.environments.browser.recorder import BINDING
+from clawbench.environments.browser.remote.clock import set_right
 from clawbench.environments.browser.remote.ownership import Ownership
 from clawbench.environments.browser.remote.scope import belongs, leads_to_debugger, only_ours, within
 from clawbench.environments.browser.remote.uploads import NOT_DRAGGED, fill_file_input, refusal
@@ -22,6 +24,8 @@ class ContextConnection(CdpConnection):
     """
 
     def __init__(self, transport: Transport) -> None:
+        self.clock_ahead_s = 0.0
+        """How far the browser's clock is ahead of ours; its times are set right."""
         self._context: str | None = None
         self._named: str | None = None
         self._ownership = Ownership(self._ask)
@@ -101,6 +105,8 @@ class ContextConnection(CdpConnection):
     # -- receiving -------------------------------------------------------------------------------
 
     def deliver(self, message: Message) -> None:
+        if self.clock_ahead_s:
+            set_right(message, BINDING, self.clock_ahead_s)
         sieve = self._sieves.get(message["method"])
         if self._context is None or sieve is None or sieve(message):
             super().deliver(message)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from clawbench.environments.browser.cdp import CdpError
+from clawbench.environments.browser.remote.clock import clock_ahead
 from clawbench.environments.browser.remote.connection import ContextConnection
 
 
@@ -40,6 +41,7 @@ async def take_place(cdp: ContextConnection, size: tuple[int, int]) -> Place:
     own = await _new_context(cdp)
     before = frozenset() if own is not None else await open_pages(cdp)
     page = await _new_page(cdp, own, size)
+    cdp.clock_ahead_s = await clock_ahead(cdp, page)
     info = (await cdp.send("Target.getTargetInfo", {"targetId": page}))["targetInfo"]
     cdp.enter(info.get("browserContextId", own or ""), is_default=own is None)
     return Place(cdp, own, before)

@@ -113,6 +113,8 @@ def _notices(version: str, place: Place, *, pictures: bool) -> list[str]:
     notices = [f"The run used a browser that ran elsewhere: {version}", NOT_FAIL_CLOSED]
     if place.own is None:
         notices.append(DEFAULT_CONTEXT)
+    if ahead := place.cdp.clock_ahead_s:
+        notices.append(f"The browser's clock was {ahead:+.2f} s off ours; its times were set right.")
     if not pictures:
         notices.append(NO_PICTURES)
     return notices
