@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 import socket
+import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +24,7 @@ from clawbench.environments.browser.flags import (
 )
 from clawbench.environments.browser.pipe import start_piped
 from clawbench.errors import EnvironmentFailedError
-from clawbench.sandbox import Command, Limits, Mount, Process, Sandbox
+from clawbench.sandbox import Command, Guardian, Limits, Mount, Process, Sandbox
 
 EGRESS = "egress"
 EGRESS_PORT = 1080
@@ -31,7 +34,7 @@ START_TIMEOUT_S = 30.0
 LIMITS = Limits(memory_mb=6144, processes=1024)
 SYSTEM = Path("/usr")
 
-__all__ = ["DOWNLOADS", "Browser", "launch"]
+__all__ = ["DOWNLOADS", "Browser", "launch", "short_directory"]
 
 
 @dataclass(frozen=True)
@@ -138,3 +141,11 @@ async def _attempt(
         raise
     listeners = process.listeners[EGRESS], process.listeners[WEBSOCKETS]
     return Browser(cdp, pipe.catch_up, *listeners, process, sandbox, version["product"], sandboxed)
+
+
+def short_directory(stack: AsyncExitStack, guardian: Guardian) -> Path:
+    """Chromium keeps a unix socket in TMPDIR, whose path may have 107 characters at most."""
+    directory = Path(tempfile.mkdtemp(prefix="clawbench-"))
+    guardian.watch_directory(directory)
+    stack.callback(shutil.rmtree, directory, ignore_errors=True)
+    return directory

@@ -14,6 +14,7 @@ from clawbench.environments.browser.api import PersonRecording, ServedApi, build
 from clawbench.environments.browser.extension import write_extension
 from clawbench.environments.browser.extension.launching import own_browser, runs_unsandboxed
 from clawbench.environments.browser.extension.settings import ExtensionSettings
+from clawbench.environments.browser.launch import short_directory
 from clawbench.environments.browser.vnc.server import LOOPBACK, listen
 from clawbench.errors import MissingPartError
 from clawbench.results import RunDirectory, RunRecord, Score, write_json
@@ -104,6 +105,7 @@ class ExtensionStage:
                 url=api.pairing_url,
                 files=self._files,
                 hosts=await self._site_hosts(),
+                temporary=short_directory(self._resources, self._host.guardian),
             )
         )
         browser.on_close(self._browser_closed)

@@ -27,6 +27,7 @@ FLAGS = (
     *("--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"),
     *("--disable-quic", "--disable-gpu", "--host-resolver-rules=MAP *.example 127.0.0.1"),
 )
+WITHIN_S = 30.0
 SETTLED = (
     "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 50))))"
 )
@@ -125,7 +126,7 @@ class Person:
         return str(await self.evaluate(f"document.querySelector({selector!r}).textContent", tab))
 
     async def shows(self, selector: str, text: str, tab: str = "") -> None:
-        deadline = time.monotonic() + 15
+        deadline = time.monotonic() + WITHIN_S
         while text not in (shown := await self.text(selector, tab)):
             assert time.monotonic() < deadline, shown
             await asyncio.sleep(0.02)
@@ -170,7 +171,7 @@ class Person:
             await self.cdp.send("Target.detachFromTarget", {"sessionId": worker})
 
     async def _target(self, wanted: Callable[[dict[str, Any]], bool]) -> str:
-        deadline = time.monotonic() + 15
+        deadline = time.monotonic() + WITHIN_S
         while time.monotonic() < deadline:
             for info in (await self.cdp.send("Target.getTargets"))["targetInfos"]:
                 if self.extension in info["url"] and wanted(info):
@@ -183,7 +184,7 @@ def is_worker(info: dict[str, Any]) -> bool:
     return bool(info["type"] == "service_worker")
 
 
-async def until(condition: Callable[[], Any], within_s: float = 15.0) -> Any:
+async def until(condition: Callable[[], Any], within_s: float = WITHIN_S) -> Any:
     """Wait for what another process does and tells nobody."""
     deadline = time.monotonic() + within_s
     while not (value := condition()):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -26,7 +27,7 @@ async def test_a_window_opens_paired_and_reaches_made_up_names(
     site.pages["/"] = "<title>Made up</title><button id=b>Press</button>"
     home = tmp_path / "home"
     home.mkdir()
-    with running_display() as display:
+    with running_display() as display, TemporaryDirectory(dir="/tmp") as temporary:
         monkeypatch.setenv("DISPLAY", display)
         async with recorder() as recorded:
             opening = own_browser(
@@ -37,6 +38,7 @@ async def test_a_window_opens_paired_and_reaches_made_up_names(
                 url=recorded.api.pairing_url,
                 files=tmp_path,
                 hosts={"made-up.example": site.port},
+                temporary=Path(temporary),
             )
             async with opening as cdp:
                 await asyncio.wait_for(recorded.recording.armed(), 20)

@@ -38,10 +38,13 @@ def _files() -> dict[str, str]:
 
 
 def _recorder() -> str:
-    """recorder.js as a content script: content.js, loaded before it, is told what it reports."""
+    """recorder.js as a content script: content.js, loaded before it, is told what it reports.
+
+    To ask for a closed shadow root costs nothing here, so it is asked for every time.
+    """
     binding, state = json.dumps(BINDING), json.dumps(STATE)
     return (
         f"globalThis[{binding}] = (text) => clawbenchReport(globalThis[{state}], text);\n"
         f"globalThis.clawbenchDisarm = () => globalThis[{state}]?.disarm();\n"
-        f"{injected_script()};\n"
+        f"{injected_script(probeAgainMs=0)};\n"
     )

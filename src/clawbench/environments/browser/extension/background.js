@@ -16,6 +16,7 @@ import { current, forget, loaded, remember, update } from "./session.js";
 
 const RECONNECT_MS = 1000;
 const RECONNECT_TIMES = 3;
+const SILENCE_MS = 60_000; // a living recorder speaks every 20 s
 let listening = null;
 
 const pair = async (url, token) => {
@@ -65,29 +66,47 @@ const follow = async () => {
   await update({ lost: true });
 };
 
-// True when the recorder said that it is over.
+// True when the recorder said that it is over, false when the line was cut.
 const hear = async () => {
   const hangUp = new AbortController();
-  const response = await get(current(), "/api/live", hangUp.signal);
-  const lines = response.body.pipeThrough(new TextDecoderStream()).getReader();
-  await update({ lost: false });
-  for (let text = ""; ; ) {
-    const { done, value } = await lines.read();
-    if (done) return false;
-    text += value;
-    const finished = text.split("\n");
-    text = finished.pop();
-    for (const line of finished) {
-      if (JSON.parse(line).event === "end") {
-        await stopNewPages();
-        await allDelivered();
-        await allShot();
-        hangUp.abort();
+  let silence = setTimeout(() => hangUp.abort(), SILENCE_MS);
+  try {
+    const response = await get(current(), "/api/live", hangUp.signal);
+    const lines = linesOf(response.body);
+    if ((await lines.next()).value?.event !== "hello") throw new Error("this is not the recorder");
+    await update({ lost: false });
+    for await (const { event } of lines) {
+      clearTimeout(silence);
+      if (event === "end") {
+        await handOver();
         return true;
       }
+      silence = setTimeout(() => hangUp.abort(), SILENCE_MS);
       await chrome.runtime.getPlatformInfo(); // any call to Chrome keeps this worker alive
     }
+    return false;
+  } finally {
+    clearTimeout(silence);
+    hangUp.abort();
   }
+};
+
+const linesOf = async function* (body) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    const finished = (text + value).split("\n");
+    text = finished.pop();
+    for (const line of finished) yield JSON.parse(line);
+  }
+};
+
+const handOver = async () => {
+  await stopNewPages();
+  await allDelivered();
+  await allShot();
 };
 
 const end = async () => {

@@ -53,17 +53,18 @@ async def own_browser(
     url: str,
     files: Path,
     hosts: Mapping[str, int],
+    temporary: Path,
 ) -> AsyncIterator[CdpConnection]:
     """Open a window with the extension and `url` in it; it closes with the block.
 
     The address goes over the pipe: the token in it is seen in no list of processes. File dialogs open
-    at `files`.
+    at `files`; the path of `temporary` is short.
     """
     profile, log = scratch / "profile", scratch / "own-browser.log"
     write_profile(profile, preferences(WIDTH, HEIGHT, str(files)))
     screen = {name: os.environ[name] for name in SCREEN if name in os.environ}
     argv = [str(program), *arguments(profile, hosts)]
-    command = Command(argv, env=screen | {"TMPDIR": str(scratch)}, stdout=log, stderr=log, limits=LIMITS)
+    command = Command(argv, env=screen | {"TMPDIR": str(temporary)}, stdout=log, stderr=log, limits=LIMITS)
     process, pipe = await start_piped(sandbox, command)
     cdp = CdpConnection(pipe)
     try:

@@ -211,7 +211,7 @@ class Recorder:
         self._on_progress(self.actions, self.requests)
 
 
-def injected_script() -> str:
+def injected_script(**limits: int) -> str:
     """The script for every document, with its names and limits filled in."""
     source = resources.files(__package__).joinpath("recorder.js").read_text(encoding="utf-8")
-    return f"({source.strip()})({json.dumps(BINDING)}, {json.dumps(STATE)}, {json.dumps(LIMITS)})"
+    return f"({source.strip()})({json.dumps(BINDING)}, {json.dumps(STATE)}, {json.dumps(LIMITS | limits)})"
