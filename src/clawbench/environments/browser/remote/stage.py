@@ -34,7 +34,7 @@ LOST = (
 )
 NOT_FAIL_CLOSED = (
     "Isolation is partial: the browser runs elsewhere, with a network of its own. "
-    "Should the connection to it break, nothing holds its requests any longer."
+    "What a browser sends past CDP's Fetch domain is not held, and nothing is should the connection break."
 )
 DEFAULT_CONTEXT = (
     "The browser refused a context of the run's own: the default one was used, and all that was open in it "
