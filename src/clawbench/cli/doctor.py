@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -9,7 +10,8 @@ from rich import box
 from rich.table import Column, Table
 
 from clawbench.cli.console import err, out, print_json
-from clawbench.doctor import Finding, Part, Status, examine, fix
+from clawbench.doctor import PURPOSES, Finding, Part, Status, examine, fix
+from clawbench.errors import InputError
 
 _MARKS = {Status.OK: "[green]ok[/]", Status.WARNING: "[yellow]note[/]", Status.MISSING: "[red]missing[/]"}
 
@@ -18,22 +20,39 @@ def doctor(
     repair: Annotated[
         bool, typer.Option("--fix", help="Install what is missing through apt (as root or with sudo).")
     ] = False,
+    also_for: Annotated[
+        list[str] | None,
+        typer.Option("--for", help="Count what is needed for this as required too: human, containers."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """Check each part that Clawbench needs: why it is needed, what was found, how to get it.
 
     Exit code 0: everything required is there. 1: something required is missing.
     """
-    findings = examine()
+    findings = _examine_for(also_for or [])
     if repair and _missing(findings):
         fix(findings, say=lambda line: err.print(line, highlight=False, markup=False))
-        findings = examine()
+        findings = _examine_for(also_for or [])
     if as_json:
         print_json([_row(part, finding) for part, finding in findings])
     else:
         _show(findings)
     if _missing(findings):
         raise typer.Exit(1)
+
+
+def _examine_for(purposes: list[str]) -> list[tuple[Part, Finding]]:
+    if unknown := set(purposes) - PURPOSES:
+        raise InputError(
+            f"nothing is needed for {', '.join(sorted(unknown))}",
+            field="--for",
+            remedy=f"Choose of {', '.join(sorted(PURPOSES))}",
+        )
+    return [
+        (replace(part, required=part.required or bool(part.needed_for & set(purposes))), finding)
+        for part, finding in examine()
+    ]
 
 
 def ensure_ready() -> None:

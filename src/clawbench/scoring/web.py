@@ -11,7 +11,6 @@ FAULT: dict[StopReason, Cause] = {
     StopReason.BROWSER_CRASHED: Cause.INFRASTRUCTURE,
     StopReason.ERROR: Cause.INFRASTRUCTURE,
     StopReason.CANCELLED: Cause.INFRASTRUCTURE,
-    StopReason.HUMAN_LEFT: Cause.INFRASTRUCTURE,
 }
 """Whose fault it is that nothing was intercepted, where the stop reason tells; else the agent's."""
 
