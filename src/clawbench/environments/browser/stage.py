@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import shutil
-import tempfile
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
@@ -18,7 +16,7 @@ from clawbench.environments.browser.crashes import CrashWatch
 from clawbench.environments.browser.display import Display, start_display
 from clawbench.environments.browser.gate.egress import Egress
 from clawbench.environments.browser.gate.interceptor import Interceptor
-from clawbench.environments.browser.launch import DOWNLOADS, Browser, launch
+from clawbench.environments.browser.launch import DOWNLOADS, Browser, launch, short_directory
 from clawbench.environments.browser.protocol import SessionConfig
 from clawbench.environments.browser.recorder import BINDING, WORLD, Recorder
 from clawbench.environments.browser.recorder.lines import RecordFile
@@ -74,10 +72,13 @@ async def open_stage(
     display = await _display(stack, config, scratch, guardian)
     screen = Screen(display.frame_buffer)
     stack.callback(screen.close)
-    browser = await _browser(stack, config, scratch, guardian, display)
+    video = make_video(config, watch, screen)
+    stack.callback(video.abandon)
+    browser, _ = await asyncio.gather(_browser(stack, config, scratch, guardian, display), video.prepare())
     egress = await _exit(stack, config, browser)
     watch = replace(watch, failed=_cutting(egress, watch.failed))
-    parts = await watch_browser(stack, config, watch, browser.cdp, screen)
+    video.on_unwritable = lambda problem: watch.failed(cannot_be_kept(problem))
+    parts = await watch_browser(stack, config, watch, browser.cdp, screen, video)
     await egress.serve(browser.websocket_listener, parts[0].sockets.admission())
     relay = await open_relay(stack, config, browser.cdp, _rules(config, browser), watch)
     await _share_screen(stack, config, scratch, guardian, display)
@@ -86,17 +87,26 @@ async def open_stage(
     return Stage(browser.version, notices, *parts, relay)
 
 
-async def watch_browser(
-    stack: AsyncExitStack, config: SessionConfig, watch: Watchers, cdp: CdpConnection, screen: Screen
-) -> tuple[Interceptor, Recorder, Video]:
-    """Return once every request of the browser is intercepted and everything in it is recorded."""
-    run = RunDirectory(config.run_dir)
-    video = Video(
+def make_video(config: SessionConfig, watch: Watchers, screen: Screen) -> Video:
+    return Video(
         screen,
-        run.recording,
+        RunDirectory(config.run_dir).recording,
         on_problem=lambda problem: watch.noticed(f"The video has a gap: {problem}"),
         on_unwritable=lambda problem: watch.failed(cannot_be_kept(problem)),
     )
+
+
+async def watch_browser(
+    stack: AsyncExitStack,
+    config: SessionConfig,
+    watch: Watchers,
+    cdp: CdpConnection,
+    screen: Screen,
+    video: Video | None = None,
+) -> tuple[Interceptor, Recorder, Video]:
+    """Return once every request of the browser is intercepted and everything in it is recorded."""
+    run = RunDirectory(config.run_dir)
+    video = video or make_video(config, watch, screen)
     recorder = Recorder(
         cdp,
         run,
@@ -162,7 +172,7 @@ async def _browser(
         scratch,
         width=config.width,
         height=config.height,
-        temporary=_short_directory(stack, guardian) if config.sandbox == "none" else None,
+        temporary=short_directory(stack, guardian) if config.sandbox == "none" else None,
         files=next((os.path.dirname(sandbox.inside(name)) for name in config.uploads), "/"),
         popups_as_asked=config.view == "control",
         holds_gets=EvalSchema.model_validate(config.eval_schema).method is Method.GET,
@@ -194,14 +204,6 @@ def _home(scratch: Path, name: str) -> Path:
     home = scratch / f"{name}-home"
     home.mkdir()
     return home
-
-
-def _short_directory(stack: AsyncExitStack, guardian: Guardian) -> Path:
-    """Chromium keeps a unix socket in TMPDIR, whose path may have 107 characters at most."""
-    directory = Path(tempfile.mkdtemp(prefix="clawbench-"))
-    guardian.watch_directory(directory)
-    stack.callback(shutil.rmtree, directory, ignore_errors=True)
-    return directory
 
 
 def _rules(config: SessionConfig, browser: Browser) -> RelayRules:

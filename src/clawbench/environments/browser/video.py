@@ -45,7 +45,7 @@ class Video:
         self.problems: list[str] = []
         """What went wrong with the recording so far, in words."""
         self._screen, self._path, self._ffmpeg, self._fps = screen, path, ffmpeg, fps
-        self._on_problem, self._on_unwritable = on_problem, on_unwritable
+        self._on_problem, self.on_unwritable = on_problem, on_unwritable
         self._stopping = threading.Event()
         self._shown, self._spare = bytearray(screen.frame_size), bytearray(screen.frame_size)
         self._changed_at = 0.0
@@ -58,8 +58,8 @@ class Video:
     def encoder_pid(self) -> int | None:
         return self._encoder.pid if self._encoder else None
 
-    async def start(self) -> None:
-        """Begin; the first frame is what the screen shows now."""
+    async def prepare(self) -> None:
+        """Start the encoder, which takes a moment to be up, before there is anything to film."""
         self._loop = asyncio.get_running_loop()
         self._file = Mp4Writer(self._path, self._screen.size, self._fps)
         try:
@@ -67,6 +67,18 @@ class Video:
         except BaseException:
             self._file.close()
             raise
+
+    def abandon(self) -> None:
+        """Undo `prepare` where filming never began."""
+        if self._camera is None and self._encoder is not None:
+            self._encoder.close()
+            self._file.close()
+            self._encoder = None
+
+    async def start(self) -> None:
+        """Begin; the first frame is what the screen shows now."""
+        if self._encoder is None:
+            await self.prepare()
         self.started_at, self._zero = time.time(), time.monotonic()
         self._changed_at = self._zero
         self._camera = threading.Thread(target=self._film, name="video-camera", daemon=True)
@@ -169,7 +181,7 @@ class Video:
         try:
             yield
         except OSError as error:
-            self._report(f"{self._path}: {error.strerror}", self._on_unwritable)
+            self._report(f"{self._path}: {error.strerror}", self.on_unwritable)
 
     def _close(self, end: int) -> None:
         if self._encoder is not None and (complaint := self._encoder.close()):
