@@ -13,9 +13,9 @@ import typer
 from clawbench.cli.console import err
 from clawbench.cli.live import perform_runs
 from clawbench.cli.run import check_output, report_run
-from clawbench.environments.browser.api import PORT
 from clawbench.environments.browser.extension.launching import has_screen
 from clawbench.environments.browser.extension.settings import ExtensionSettings
+from clawbench.environments.browser.ports import RECORDER as PORT
 from clawbench.errors import InputError
 from clawbench.harnesses.human import HUMAN, HumanHarness
 from clawbench.models import absent_model

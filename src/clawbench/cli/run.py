@@ -18,7 +18,7 @@ from clawbench.cli.elsewhere import CDP_HELP, check_endpoint, find_endpoint
 from clawbench.cli.live import perform_runs
 from clawbench.cli.tables import run_row, show_runs
 from clawbench.cli.viewing import refuse_with_human, view_settings
-from clawbench.environments.browser.api import PORT
+from clawbench.environments.browser.ports import RECORDER as PORT
 from clawbench.errors import InputError
 from clawbench.gateway import Budget
 from clawbench.harnesses import get_harness

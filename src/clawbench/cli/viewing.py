@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from clawbench.environments.browser.vnc import LOOPBACK, PORT, ViewSettings
+from clawbench.environments.browser.ports import LOOPBACK
+from clawbench.environments.browser.ports import NOVNC as PORT
 from clawbench.errors import InputError
+
+if TYPE_CHECKING:
+    from clawbench.environments.browser.vnc import ViewSettings
 
 
 def view_settings(*, human: bool, watch: bool, listen: str | None) -> ViewSettings | None:
@@ -24,6 +29,9 @@ def view_settings(*, human: bool, watch: bool, listen: str | None) -> ViewSettin
                 remedy="Give --human or --watch with it",
             )
         return None
+    # Its web server takes long to import, and most runs are looked at by nobody.
+    from clawbench.environments.browser.vnc import ViewSettings
+
     host, port = listen_address(listen) if listen else (LOOPBACK, PORT)
     return ViewSettings("control" if human else "watch", host, port)
 

@@ -34,7 +34,7 @@ from clawbench.runner.host import Host
 from clawbench.runner.progress import Progress
 from clawbench.runner.services import BridgedServices
 from clawbench.runner.spec import RunSpec
-from clawbench.runner.stages import WORKSPACE, CodingStage, ExtensionStage, Stage, WebStage
+from clawbench.runner.stages import WORKSPACE, CodingStage, Stage, WebStage
 from clawbench.runner.stops import Condition, Stop, after, event, first_of, idle
 from clawbench.sandbox import Mount, Sandbox, open_sandbox
 from clawbench.tasks import WebTask, content_hash
@@ -172,6 +172,8 @@ class _Life:
     def _make_stage(self) -> Stage:
         task = self.spec.task
         if isinstance(task, WebTask) and self.spec.extension is not None:
+            from clawbench.runner.stages.extension import ExtensionStage
+
             return ExtensionStage(
                 *(self.spec.extension, task, self.run, self.host, self.scratch, self.progress),
                 self.record.run_id,

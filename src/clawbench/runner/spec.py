@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from clawbench.environments.browser.extension.settings import ExtensionSettings
-from clawbench.environments.browser.remote import FLAG, Endpoint
-from clawbench.environments.browser.vnc import ViewSettings
+from clawbench.environments.browser.remote.endpoint import FLAG, Endpoint
 from clawbench.errors import InputError
 from clawbench.gateway import Budget
 from clawbench.harnesses import Harness
 from clawbench.models import Model
 from clawbench.sandbox import Limits
 from clawbench.tasks import Task, WebTask
+
+if TYPE_CHECKING:
+    from clawbench.environments.browser.extension.settings import ExtensionSettings
+    from clawbench.environments.browser.vnc import ViewSettings
 
 IDLE_S = 900.0
 

@@ -8,14 +8,12 @@ import time
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from pydantic import SecretStr
 
 from clawbench.doctor import find_browser
 from clawbench.environments.browser import BrowserSession, EgressRules, SessionConfig, SessionEvent
-from clawbench.environments.browser.api import ServedApi
-from clawbench.environments.browser.vnc import LiveView
 from clawbench.errors import MissingPartError
 from clawbench.harnesses import CDP
 from clawbench.results import RunDirectory, RunRecord, Score, StopReason, write_json
@@ -24,12 +22,14 @@ from clawbench.runner.progress import Progress
 from clawbench.runner.spec import RunSpec
 from clawbench.runner.stages.ending import CUT_OFF, read_interception, true_stop, write_not_intercepted
 from clawbench.runner.stages.handouts import hand_out
-from clawbench.runner.stages.view import invitation, leaving, open_view
 from clawbench.runner.stops import Stop, first_of
 from clawbench.sandbox import Mount
 from clawbench.scoring.web import score_web
 from clawbench.sites import serve_site
 from clawbench.tasks import WebTask, web_prompt
+
+if TYPE_CHECKING:  # web servers that take long to import, and most runs have no use for
+    from clawbench.environments.browser.vnc import LiveView
 
 MY_INFO = "/my-info"
 VNC_SOCKET = "vnc.sock"
@@ -82,6 +82,8 @@ class WebStage:
         reader = asyncio.ensure_future(self._follow(session))
         self._resources.callback(reader.cancel)
         if ready.api_url is not None:
+            from clawbench.environments.browser.api import ServedApi
+
             self._progress.tell(ServedApi(ready.api_url, self._api_token.get_secret_value()).for_tools)
         await self._show()
 
@@ -91,6 +93,8 @@ class WebStage:
 
     async def _show(self) -> None:
         if (settings := self._spec.view) is not None:
+            from clawbench.runner.stages.view import invitation, open_view
+
             screen, relay = self._scratch / VNC_SOCKET, self.sockets[CDP]
             view = open_view(settings, self._task, self._uploads(), screen=screen, relay=relay)
             self._view = await self._resources.enter_async_context(view)
@@ -146,6 +150,8 @@ class WebStage:
     async def stop_signal(self) -> Stop:
         gone = []
         if self._view is not None and self._spec.view is not None:
+            from clawbench.runner.stages.view import leaving
+
             self._view.begin(self._spec.agent_time_s)
             gone = leaving(self._spec.view, self._view)
         return await first_of(gone, self._stopped) or self._stopped.result()

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 import uvicorn
 from starlette.applications import Starlette
 
+from clawbench.environments.browser import ports
 from clawbench.environments.browser.api.app import PAIR
 from clawbench.environments.browser.vnc.server import LOOPBACK, address, listen
 
-PORT = 7878
+PORT = ports.RECORDER
 GOODBYE_S = 1
 """How long answers under way may still take when the API is closed."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from clawbench.environments.browser.api import PORT
+from clawbench.environments.browser.ports import RECORDER as PORT
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from pathlib import Path
 import uvicorn
 from starlette.applications import Starlette
 
+from clawbench.environments.browser import ports
 from clawbench.environments.browser.vnc.access import Access
 from clawbench.environments.browser.vnc.app import ViewApp
 from clawbench.environments.browser.vnc.board import Board
@@ -25,8 +26,7 @@ from clawbench.environments.browser.vnc.windows import Windows
 from clawbench.errors import InputError
 from clawbench.results import StopReason, Verdict
 
-LOOPBACK = "127.0.0.1"
-PORT = 6080
+LOOPBACK, PORT = ports.LOOPBACK, ports.NOVNC
 GRACE_S = 15.0
 GOODBYE_S = 1
 """How long answers under way may still take when a view is closed."""
