@@ -1,0 +1,1 @@
+"""What the benchmarks share, and their parts: not a benchmark itself."""

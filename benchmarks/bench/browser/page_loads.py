@@ -1,0 +1,41 @@
+"""What a page feels: loading, fetching and posting, timed by the page itself."""
+
+from __future__ import annotations
+
+from statistics import median
+
+from bench.browser.driver import Page
+from bench.browser.subjects import HOST
+
+FETCHES = 60
+POST_SIZE = 5_000_000
+
+LOADED_IN = "performance.getEntriesByType('navigation')[0].duration"
+FETCH = """(async () => { const took = [];
+for (let n = 0; n < COUNT; n++) { const from = performance.now();
+await (await fetch('/free?' + n)).text(); took.push(performance.now() - from) } return took })()"""
+POST = """(async () => { const body = 'x'.repeat(SIZE), from = performance.now();
+const posted = fetch('/sink', {method: 'POST', body}).then(answer => answer.text())
+  .then(() => performance.now() - from);
+const beside = performance.now();
+await (await fetch('/free?beside')).text(); const took = performance.now() - beside;
+return [await posted, took] })()"""
+
+
+async def many_resources(page: Page) -> float:
+    """Milliseconds to load the page with many parts."""
+    await page.open(f"http://{HOST}/many")
+    return float(await page.evaluate(LOADED_IN))
+
+
+async def sequential_fetches(page: Page) -> float:
+    """Milliseconds of the middle one of many fetches, one after the other."""
+    await page.open(f"http://{HOST}/still")
+    return float(median(await page.evaluate(FETCH.replace("COUNT", str(FETCHES)))))
+
+
+async def large_post(page: Page) -> tuple[float, float]:
+    """Milliseconds of a large POST, and of an unrelated request sent right behind it."""
+    await page.open(f"http://{HOST}/still")
+    posted, beside = await page.evaluate(POST.replace("SIZE", str(POST_SIZE)))
+    return posted, beside
