@@ -13,8 +13,6 @@ import typer
 from clawbench.cli.console import err
 from clawbench.cli.live import perform_runs
 from clawbench.cli.run import check_output, report_run
-from clawbench.environments.browser.extension.launching import has_screen
-from clawbench.environments.browser.extension.settings import ExtensionSettings
 from clawbench.environments.browser.ports import RECORDER as PORT
 from clawbench.errors import InputError
 from clawbench.harnesses.human import HUMAN, HumanHarness
@@ -45,6 +43,9 @@ def record(
 
     Exit codes as for `clawbench run`.
     """
+    # What records takes long to import, and no other command needs it.
+    from clawbench.environments.browser.extension.settings import ExtensionSettings
+
     found = find_task(task)
     if not isinstance(found, WebTask):
         raise InputError(
@@ -68,6 +69,8 @@ def record(
 
 
 def _check(task: WebTask, *, launch: bool) -> None:
+    from clawbench.environments.browser.extension.launching import has_screen
+
     if task.site is not None and not launch:
         raise InputError(
             f"happens on a bundled site ({task.site}), which your own browser cannot reach",
