@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO
 
+from clawbench.environments.browser.priority import stand_back
 from clawbench.errors import MissingPartError
 
 FLV_HEADER_SIZE, TAG_HEADER_SIZE, TAG_TRAILER_SIZE = 13, 11, 4
@@ -61,6 +62,7 @@ class Encoder:
             self._complaints.close()
             remedy = "Install it (`clawbench doctor --fix`)"
             raise MissingPartError("ffmpeg", f"it records the video: {error}", remedy) from None
+        stand_back(self._process.pid)
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._input, self._output = self._process.stdin, self._process.stdout

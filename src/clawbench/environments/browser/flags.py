@@ -37,6 +37,7 @@ STEADY = (
     "--disable-backgrounding-occluded-windows",
     "--disable-renderer-backgrounding",
     "--disable-hang-monitor",
+    "--allow-pre-commit-input",  # else clicks before a page's first picture are dropped without a word
     "--disable-gpu",
     "--force-device-scale-factor=1",
     "--ozone-platform=x11",

@@ -48,7 +48,7 @@ class Video:
         self._on_problem, self.on_unwritable = on_problem, on_unwritable
         self._stopping = threading.Event()
         self._shown, self._spare = bytearray(screen.frame_size), bytearray(screen.frame_size)
-        self._changed_at = 0.0
+        self._changed_at = self._looked_at = 0.0
         self._last_step = -1
         self._restarts = 0
         self._encoder: Encoder | None = None
@@ -80,7 +80,7 @@ class Video:
         if self._encoder is None:
             await self.prepare()
         self.started_at, self._zero = time.time(), time.monotonic()
-        self._changed_at = self._zero
+        self._changed_at = self._looked_at = self._zero
         self._camera = threading.Thread(target=self._film, name="video-camera", daemon=True)
         self._camera.start()
 
@@ -96,8 +96,9 @@ class Video:
         A blinking text cursor does not count.
         """
         deadline = time.monotonic() + at_most_s
-        while (still_for := time.monotonic() - self._changed_at) < for_s:
-            wait = min(for_s - still_for, deadline - time.monotonic())
+        # A camera that waits for its encoder sees nothing: only what it looked at counts as still.
+        while (still_for := self._looked_at - self._changed_at) < for_s:
+            wait = min(max(for_s - still_for, 1 / self._fps), deadline - time.monotonic())
             if wait <= 0:
                 return False
             await asyncio.sleep(wait)
@@ -116,12 +117,13 @@ class Video:
 
     def _look(self) -> bool:
         """Take the screen if it changed since the last look."""
+        self._looked_at = time.monotonic()
         if not self._screen.differs(self._shown):
             return False
         self._screen.copy_into(self._spare)
         self._shown, self._spare = self._spare, self._shown
         if not self._only_a_cursor_blinked():
-            self._changed_at = time.monotonic()
+            self._changed_at = self._looked_at
         return True
 
     def _only_a_cursor_blinked(self) -> bool:

@@ -48,10 +48,10 @@ def steps(path: Path) -> list[int]:
     return found
 
 
-def colours(path: Path) -> list[tuple[int, ...]]:
-    """The colour in the middle of every picture."""
+def colours(path: Path, x: int = 960, y: int = 540) -> list[tuple[int, ...]]:
+    """The colour of every picture in one place, by default in the middle."""
     command = ["ffmpeg", "-v", "error", "-i", str(path), "-fps_mode", "passthrough"]
-    crop = ["-vf", "crop=2:2:960:540,format=rgb24", "-f", "rawvideo", "-"]
+    crop = ["-vf", f"crop=2:2:{x}:{y},format=rgb24", "-f", "rawvideo", "-"]
     pixels = subprocess.run([*command, *crop], capture_output=True, check=True).stdout
     return [tuple(pixels[start : start + 3]) for start in range(0, len(pixels), 12)]
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from clawbench.environments.browser.png import PngEncoder
+from clawbench.environments.browser.priority import stand_back
 from clawbench.environments.browser.screen import Screen
 
 MOST_WAITING_IN_MEMORY = 200 << 20
@@ -136,6 +137,7 @@ class Screenshots:
         return Taken(name, path, 0)
 
     def _keep(self) -> None:
+        stand_back()
         encoder = PngEncoder(self._screen.size, self._screen.stride)
         latest: Path | None = None
         while (taken := self._waiting.get()) is not None:
