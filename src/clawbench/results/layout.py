@@ -148,6 +148,12 @@ class RunDirectory:
     def screenshot_count(self) -> int:
         return sum(1 for _ in self.screenshots.glob("*.png"))
 
+    def drop_unfinished(self) -> None:
+        """Remove what a killed writer left beside the files it was about to replace."""
+        for path in self.data.rglob(".*"):
+            if path.is_file():
+                path.unlink()
+
     def drop_empty_logs(self) -> None:
         """Remove log files in which nothing stands: their absence says the same."""
         for path in (self.browser_log, *self.harness.iterdir()):

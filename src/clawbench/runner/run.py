@@ -74,6 +74,7 @@ async def run_task(host: Host, spec: RunSpec, progress: Progress) -> tuple[RunDi
 
 def _conclude(record: RunRecord, run: RunDirectory) -> None:
     """Write the record's last version."""
+    run.drop_unfinished()
     run.drop_empty_logs()
     record.files = run.present()
     record.screenshots = run.screenshot_count() if record.kind == "web" else None
