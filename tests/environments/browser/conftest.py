@@ -344,10 +344,11 @@ def open_session(tmp_path: Path, hosts: tuple[str, ...]) -> Iterator[Opener]:
                 tmp_path / "out", batch="b", suite="s", task="t", harness="h", model="m"
             )
             (tmp_path / "scratch").mkdir(exist_ok=True)
+            routes = dict.fromkeys(hosts, site.socket)
             config = SessionConfig(
                 run_dir=run.path,
                 eval_schema={"url_pattern": "/order", "method": "POST", **schema},
-                egress=EgressRules(routes=dict.fromkeys(hosts, site.socket), internet=False),
+                egress=fields.pop("egress", EgressRules(routes=routes, internet=False)),
                 relay_socket=tmp_path / "cdp.sock",
                 scratch=tmp_path / "scratch",
                 browser=program,

@@ -17,6 +17,7 @@ from clawbench.environments.browser.display import Display, start_display
 from clawbench.environments.browser.gate.egress import Egress
 from clawbench.environments.browser.gate.interceptor import Interceptor
 from clawbench.environments.browser.launch import DOWNLOADS, Browser, launch, short_directory
+from clawbench.environments.browser.online import Online
 from clawbench.environments.browser.protocol import SessionConfig
 from clawbench.environments.browser.recorder import BINDING, WORLD, Recorder
 from clawbench.environments.browser.recorder.lines import RecordFile
@@ -78,7 +79,8 @@ async def open_stage(
     egress = await _exit(stack, config, browser)
     watch = replace(watch, failed=_cutting(egress, watch.failed))
     video.on_unwritable = lambda problem: watch.failed(cannot_be_kept(problem))
-    parts = await watch_browser(stack, config, watch, browser.cdp, screen, video)
+    on_target = Online(browser.cdp).tell
+    parts = await watch_browser(stack, config, watch, browser.cdp, screen, video, on_target)
     await egress.serve(browser.websocket_listener, parts[0].sockets.admission())
     relay = await open_relay(stack, config, browser.cdp, _rules(config, browser), watch)
     await _share_screen(stack, config, scratch, guardian, display)
@@ -103,8 +105,12 @@ async def watch_browser(
     cdp: CdpConnection,
     screen: Screen,
     video: Video | None = None,
+    on_target: Callable[[str], None] = lambda _: None,
 ) -> tuple[Interceptor, Recorder, Video]:
-    """Return once every request of the browser is intercepted and everything in it is recorded."""
+    """Return once every request of the browser is intercepted and everything in it is recorded.
+
+    `on_target` hears of each session on a target that does not run yet.
+    """
     run = RunDirectory(config.run_dir)
     video = video or make_video(config, watch, screen)
     recorder = Recorder(
@@ -124,7 +130,12 @@ async def watch_browser(
         on_match=watch.matched,
         on_failure=lambda error: watch.failed(f"A request could not be decided: {error!r}"),
     )
-    recorder.on_target = interceptor.sockets.follow
+
+    def prepare(session: str) -> None:
+        interceptor.sockets.follow(session)
+        on_target(session)
+
+    recorder.on_target = prepare
     await interceptor.start()
     await reopen_pages(cdp)
     stack.push_async_callback(ended_in_time, "recorder", recorder.close)

@@ -74,7 +74,7 @@ class RequestLog:
         elif hop in self._bodiless:
             self._settle(hop)
             self._write_with_body(hop, request)
-        elif hop.told is not None and hop.told != _fingerprint(request):
+        elif None not in (hop.told, body := _fingerprint(request)) and hop.told != body:
             hop.entry = hop.entry | {"timestamp": time.time(), "rewritten": True}
             self._write_with_body(hop, request)
 
@@ -250,10 +250,10 @@ def _with_body(request: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any
     return request | {"postDataEntries": None, "postData": text}
 
 
-def _fingerprint(request: dict[str, Any]) -> int:
-    """Differs where bodies differ: another CDP client may have put a new one in."""
-    entries = request.get("postDataEntries") or ()
-    return hash(tuple(entry.get("bytes") for entry in entries))
+def _fingerprint(request: dict[str, Any]) -> int | None:
+    """Differs where bodies differ: another CDP client may have put a new one in. None: it cannot be read."""
+    parts = tuple(entry.get("bytes") for entry in request.get("postDataEntries") or ())
+    return None if None in parts else hash(parts)
 
 
 def _body_size(request: dict[str, Any]) -> int:
