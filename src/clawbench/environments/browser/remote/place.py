@@ -53,7 +53,7 @@ async def open_pages(cdp: ContextConnection) -> frozenset[str]:
 
 
 async def _new_context(cdp: ContextConnection) -> str | None:
-    """One that the browser closes, with all requests it holds, the moment we are gone."""
+    """One that the browser closes when we are gone, whatever became of us."""
     try:
         created = await cdp.send("Target.createBrowserContext", {"disposeOnDetach": True})
     except CdpError:
