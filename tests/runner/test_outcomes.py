@@ -109,8 +109,8 @@ def test_a_model_that_cannot_be_reached_is_not_the_agents_fault(tmp_path: Path) 
     assert record.usage.measured.turns == 0
 
 
-def test_an_unusable_model_is_refused_before_anything_is_written(tmp_path: Path) -> None:
-    google = Model(name="g", base_url="http://127.0.0.1:9", api_type=ApiType.GOOGLE)
-    with pytest.raises(InputError, match="api_type"):
-        perform(google, tmp_path)
+def test_a_cap_that_could_not_be_kept_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    unpriced = Model(name="mystery-9", base_url="http://127.0.0.1:9", api_type=ApiType.GOOGLE)
+    with pytest.raises(InputError, match="price"):
+        perform(unpriced, tmp_path, budget=Budget(cost_usd=1.0))
     assert not (tmp_path / "runs").exists()

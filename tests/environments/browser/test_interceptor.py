@@ -126,7 +126,6 @@ async def test_a_match_that_cannot_be_saved_is_blocked_all_the_same(
 ) -> None:
     watcher = Watcher()
     cdp = await intercepting(browser, run, watcher)
-    run.screenshots.rmdir()
     run.data.rmdir()
     browser.pause(1, ORDER)
     browser.pause(2, {"url": 5})
