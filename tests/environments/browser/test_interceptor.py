@@ -145,6 +145,20 @@ async def test_pauses_of_other_sessions_are_not_ours(browser: Browser, run: RunD
     cdp.close()
 
 
+@pytest.mark.parametrize(("method", "verdict"), [("GET", "failRequest"), ("POST", "continueRequest")])
+async def test_no_service_worker_is_let_in_where_a_get_can_match(
+    browser: Browser, run: RunDirectory, method: str, verdict: str
+) -> None:
+    watcher = Watcher()
+    cdp = await intercepting(browser, run, watcher, {"method": method})
+    script = {**OTHER, "url": "https://shop.example/sw.js", "headers": {"Service-Worker": "script"}}
+    browser.pause(1, script)
+    await settle(cdp, browser)
+    assert decided(browser.heard()) == [(verdict, "r1")]
+    assert watcher.matched == []
+    cdp.close()
+
+
 async def settle(cdp: CdpConnection, browser: Browser) -> None:
     """Return when the connection has read all that the browser said so far."""
     seen = cdp.call("Marker.ask")
