@@ -9,6 +9,7 @@ from bench.browser.subjects import HOST
 
 FETCHES = 60
 POST_SIZE = 5_000_000
+SETTLING_MS = 500
 
 LOADED_IN = "performance.getEntriesByType('navigation')[0].duration"
 FETCH = """(async () => { const took = [];
@@ -28,14 +29,20 @@ async def many_resources(page: Page) -> float:
     return float(await page.evaluate(LOADED_IN))
 
 
+async def settled_page(page: Page) -> None:
+    """A page that was loaded a moment ago, as one is that fetches or posts by itself or for an agent."""
+    await page.open(f"http://{HOST}/still")
+    await page.evaluate(f"new Promise(done => setTimeout(done, {SETTLING_MS}))")
+
+
 async def sequential_fetches(page: Page) -> float:
     """Milliseconds of the middle one of many fetches, one after the other."""
-    await page.open(f"http://{HOST}/still")
+    await settled_page(page)
     return float(median(await page.evaluate(FETCH.replace("COUNT", str(FETCHES)))))
 
 
 async def large_post(page: Page) -> tuple[float, float]:
     """Milliseconds of a large POST, and of an unrelated request sent right behind it."""
-    await page.open(f"http://{HOST}/still")
+    await settled_page(page)
     posted, beside = await page.evaluate(POST.replace("SIZE", str(POST_SIZE)))
     return posted, beside
