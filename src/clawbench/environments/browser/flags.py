@@ -25,6 +25,7 @@ QUIET = (
     "--disable-domain-reliability",
     "--disable-field-trial-config",
     "--disable-infobars",
+    "--test-type",  # keeps the warning bar about unusual flags off the recording
     "--disable-search-engine-choice-screen",
     "--disable-session-crashed-bubble",
     "--disable-sync",
@@ -88,8 +89,7 @@ NO_EARLY_HINTS = ("--disable-http2",)
 """A server can name, before it answers, what is to be loaded (103 Early Hints, over HTTP/2 only), and the
 browser loads it past the Fetch domain: closed where a GET can be the final request."""
 
-UNSANDBOXED = ("--no-sandbox", "--test-type")
-"""`--test-type` keeps the warning bar about the first flag off the recording."""
+UNSANDBOXED = ("--no-sandbox",)
 
 
 def flags(
