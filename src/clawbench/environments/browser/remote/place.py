@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from clawbench.environments.browser.cdp import CdpError
 from clawbench.environments.browser.remote.clock import clock_ahead
 from clawbench.environments.browser.remote.connection import ContextConnection
+
+TELL_AGAIN_S = 0.5
 
 
 @dataclass(frozen=True)
@@ -30,10 +34,22 @@ class Place:
         if self.cdp.closed.is_set():
             return
         if self.own is not None:
-            await self.cdp.send("Target.disposeBrowserContext", {"browserContextId": self.own})
-            return
-        for target in await open_pages(self.cdp) - self.before:
-            await self.cdp.send("Target.closeTarget", {"targetId": target})
+            disposed = self.cdp.call("Target.disposeBrowserContext", {"browserContextId": self.own})
+            disposed.add_done_callback(lambda done: done.cancelled() or done.exception())
+            await asyncio.wait([disposed], timeout=TELL_AGAIN_S)
+        await self._close_pages()
+
+    async def _close_pages(self) -> None:
+        """Until none is left: a page that is just being replaced can miss that it was closed."""
+        one_gone = asyncio.Event()
+        forget = self.cdp.on("Target.targetDestroyed", lambda _params, _session: one_gone.set())
+        while left := await open_pages(self.cdp) - self.before:
+            one_gone.clear()
+            for target in left:
+                self.cdp.notify("Target.closeTarget", {"targetId": target})
+            with suppress(TimeoutError):
+                await asyncio.wait_for(one_gone.wait(), TELL_AGAIN_S)
+        forget()
 
 
 async def take_place(cdp: ContextConnection, size: tuple[int, int]) -> Place:

@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import Any
 
+from clawbench.environments.browser.cdp import Message
 from clawbench.environments.browser.remote.canvas import Canvas, Painter
 from clawbench.environments.browser.remote.connection import ContextConnection
 
@@ -13,6 +14,8 @@ FRAMES_PER_SECOND = 15
 SETTLE_S = 0.2
 """So long after the last frame a page is asked for one more: a browser drops frames that come while earlier
 ones are not acknowledged, the last of a burst as readily as any other."""
+
+ACTIVE = "already active"
 
 
 @dataclass
@@ -70,9 +73,17 @@ class Screencast:
         self._film(session)
 
     def _film(self, session: str) -> None:
+        """Start the screencast; a page that is just being replaced refuses, and is asked again."""
         width, height = self._canvas.size
         wanted = {"format": "jpeg", "quality": 90, "maxWidth": width, "maxHeight": height}
-        self._cdp.notify("Page.startScreencast", wanted, session)
+
+        def answered(reply: Message) -> None:
+            refused = reply.get("error", {}).get("message", ACTIVE)
+            if ACTIVE not in refused and session in self._views and not self._frozen:
+                self._loop.call_later(SETTLE_S, self._film, session)
+
+        if session in self._views:
+            self._cdp.send_raw("Page.startScreencast", wanted, session, answered)
 
     def _detached(self, params: dict[str, Any], _parent: str | None) -> None:
         view = self._views.pop(params["sessionId"], None)
