@@ -114,7 +114,7 @@ child.wait()
         assert len(guardians) == 2
         parent.send_signal(signal.SIGKILL)
     left = [home, tmp_path / "home-scratch"]
-    wait_for(lambda: not alive(mark) and not any(path.exists() for path in left), 3)
+    wait_for(lambda: not alive(mark) and not any(path.exists() for path in left), 6)
     wait_for(lambda: not proctree.entries(guardians), 3)
     assert glob.glob(f"/sys/fs/cgroup/**/clawbench-{child}-*", recursive=True) == []
 

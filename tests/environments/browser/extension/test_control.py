@@ -50,6 +50,7 @@ async def test_the_popup_pairs_and_finishes(person: Any, site: Any, recorder: An
     assert over == (StopReason.AGENT_EXITED, "The person pressed Finish")
 
 
+@pytest.mark.faults
 async def test_without_a_goodbye_the_request_stays_held_until_the_person_says_so(
     person: Any, site: Any, recorder: Any
 ) -> None:

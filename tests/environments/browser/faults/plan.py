@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 BROKEN_BROWSER = frozenset({"browser_crashed"})
 BROKEN_SESSION = frozenset({"error"})
+CUT_OFF = BROKEN_SESSION | BROKEN_BROWSER
+"""A browser that loses its pipe ends by itself; either may be seen first."""
 GOES_ON = frozenset({"intercepted"})
 """A fault that ends nothing: the page then sends the final request, which must be caught."""
 
@@ -27,12 +29,8 @@ class Kind:
 KINDS = {
     "session killed": Kind("session", signal.SIGKILL, BROKEN_SESSION),
     "session aborted": Kind("session", signal.SIGABRT, BROKEN_SESSION),
-    "connection cut": Kind(
-        "wrapper", signal.SIGUSR1, BROKEN_SESSION, moments=("working", "sending", "closing")
-    ),
-    "connection garbled": Kind(
-        "wrapper", signal.SIGUSR2, BROKEN_SESSION, moments=("working", "sending", "closing")
-    ),
+    "connection cut": Kind("wrapper", signal.SIGUSR1, CUT_OFF, moments=("working", "sending", "closing")),
+    "connection garbled": Kind("wrapper", signal.SIGUSR2, CUT_OFF, moments=("working", "sending", "closing")),
     "browser killed": Kind("browser", signal.SIGKILL, BROKEN_BROWSER),
     "browser told to end": Kind("browser", signal.SIGTERM, BROKEN_BROWSER),
     "browser crashed": Kind("browser", signal.SIGSEGV, BROKEN_BROWSER),
