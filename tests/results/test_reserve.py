@@ -25,7 +25,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 def fill(path: Path) -> None:
     def write_on() -> None:
-        with (path / "filler").open("wb", buffering=0) as file:
+        with (path / "filler").open("ab", buffering=0) as file:
             while file.write(bytes(4096)):
                 pass
 
@@ -42,7 +42,11 @@ def test_the_record_finds_room_on_a_full_disk(small_disk: Path) -> None:
     fill(small_disk)
     reserve.write(record, json.dumps({"state": "done", "detail": "x" * 50_000}))
     assert json.loads(record.read_text())["state"] == "done"
-    assert not reserve.path.exists()
+    fill(small_disk)  # what the slot did not need
+    reserve.write(small_disk / "interception.json", '{"intercepted": true}')
+    assert json.loads((small_disk / "interception.json").read_text()) == {"intercepted": True}
+    reserve.write(record, json.dumps({"detail": "x" * 400_000}))
+    assert not reserve.path.exists(), "what fits into no slot takes all that is left"
     assert [path.name for path in small_disk.glob(".run.json*")] == []
 
 
@@ -51,7 +55,7 @@ def test_what_fails_for_another_reason_keeps_the_reserve(tmp_path: Path) -> None
     reserve.set_aside()
     with pytest.raises(FileNotFoundError):
         reserve.write(tmp_path / "missing" / "run.json", "{}")
-    assert reserve.path.stat().st_size == 1 << 20
+    assert len(list(reserve.path.iterdir())) == 3
 
 
 def test_a_line_that_does_not_fit_leaves_nothing_of_itself(small_disk: Path) -> None:

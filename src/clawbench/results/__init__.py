@@ -14,7 +14,7 @@ from clawbench.results.files import JsonLines, read_json_lines, rewrite_lines, w
 from clawbench.results.layout import RunDirectory, slug
 from clawbench.results.reasons import Cause, FinishReason, Isolation, State, StopReason, Verdict
 from clawbench.results.record import Check, Claim, Identified, RunRecord, Score, UsageReport, now
-from clawbench.results.reserve import Reserve, cannot_be_kept, no_room
+from clawbench.results.reserve import Reserve, cannot_be_kept, claim_room, no_room
 from clawbench.results.usage import Metered, Price, Usage, dollars
 
 __all__ = [
@@ -45,6 +45,7 @@ __all__ = [
     "UsageReport",
     "Verdict",
     "cannot_be_kept",
+    "claim_room",
     "dollars",
     "no_room",
     "now",

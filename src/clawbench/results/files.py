@@ -50,6 +50,7 @@ class JsonLines:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        self.size = os.fstat(self._fd).st_size
 
     def append(self, value: Any) -> None:
         line = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
@@ -59,8 +60,12 @@ class JsonLines:
             while written < len(data):
                 written += os.write(self._fd, memoryview(data)[written:])
         except OSError:
-            os.ftruncate(self._fd, os.fstat(self._fd).st_size - written)
+            os.ftruncate(self._fd, self.size)
             raise
+        self.size += written
+
+    def fileno(self) -> int:
+        return self._fd
 
     def close(self) -> None:
         if self._fd >= 0:

@@ -64,7 +64,7 @@ class RunDirectory:
 
     @property
     def reserve(self) -> Path:
-        """Takes up room for the record's last version while the run goes on."""
+        """Takes up room for the record's last words while the run goes on."""
         return self.path / ".reserve"
 
     @property
@@ -140,7 +140,8 @@ class RunDirectory:
 
     def present(self) -> dict[str, int]:
         """Relative name and size of every file that exists now, but the record itself and the screenshots."""
-        files = (p for p in sorted(self.path.rglob("*")) if p.is_file() and p != self.record)
+        own = (self.record, *self.reserve.glob("*"))
+        files = (p for p in sorted(self.path.rglob("*")) if p.is_file() and p not in own)
         return {
             str(p.relative_to(self.path)): p.stat().st_size for p in files if p.parent != self.screenshots
         }

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from clawbench.results.files import write_atomic
 from clawbench.results.layout import RunDirectory
 from clawbench.results.reasons import Cause, FinishReason, Isolation, State, StopReason, Verdict
+from clawbench.results.reserve import Reserve
 from clawbench.results.usage import Metered, Price, Usage
 
 
@@ -116,11 +117,9 @@ class RunRecord(BaseModel):
         """Take over what the scorer found."""
         self.score, self.verdict, self.cause = score, score.verdict, score.cause
 
-    def enter(self, state: State, run: RunDirectory) -> None:
-        """Move to `state`, note when, and save."""
+    def enter(self, state: State, run: RunDirectory, *, at_last: bool = False) -> None:
+        """Move to `state`, note when, and save; `at_last` also where the disk is full."""
         self.state = state
         self.phases = {**self.phases, state.value: now()}
-        self.save(run)
-
-    def save(self, run: RunDirectory) -> None:
-        write_atomic(run.record, self.model_dump_json(indent=2) + "\n")
+        write = Reserve(run.reserve).write if at_last else write_atomic
+        write(run.record, self.model_dump_json(indent=2) + "\n")

@@ -66,8 +66,8 @@ async def run_task(host: Host, spec: RunSpec, progress: Progress) -> tuple[RunDi
         _give_up(record, error)
     finally:
         record.duration_s = round(time.monotonic() - started, 3)
-        reserve.release()
         _conclude(record, run)
+        reserve.release()
         progress.enter("done")
     return run, record
 
@@ -79,7 +79,7 @@ def _conclude(record: RunRecord, run: RunDirectory) -> None:
     record.files = run.present()
     record.screenshots = run.screenshot_count() if record.kind == "web" else None
     try:
-        record.enter(State.DONE, run)
+        record.enter(State.DONE, run, at_last=True)
     except OSError as error:
         before = f"{record.error} " if record.error else ""
         record.error = f"{before}This is not in run.json: {in_words(error)}"

@@ -49,6 +49,8 @@ class CdpConnection:
     def __init__(self, transport: Transport) -> None:
         self.closed = asyncio.Event()
         """Set once the connection has ended, whoever ended it."""
+        self.lost_by: str | None = None
+        """Why we ended it, where that was not asked for."""
         self._loop = asyncio.get_running_loop()
         self._transport = transport
         self._replies: dict[int, Callable[[Message], None]] = {}
@@ -160,7 +162,8 @@ class CdpConnection:
             message: Message = json.loads(raw)
         except ValueError:
             # Whatever was lost with it, nothing can be decided rightly any more.
-            log.error("the browser sent %d bytes that are no message", len(raw))
+            self.lost_by = f"The browser sent {len(raw)} bytes that are no message."
+            log.error("%s", self.lost_by)
             self.close()
             return
         if (message_id := message.get("id")) is not None:

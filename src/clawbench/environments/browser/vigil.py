@@ -36,6 +36,9 @@ async def _over_display(display: Display, gone: Callable[[str], None]) -> None:
 
 async def _over(browser: Browser, gone: Callable[[str], None], failed: Callable[[str], None]) -> None:
     await browser.cdp.closed.wait()
+    if browser.cdp.lost_by is not None:
+        failed(browser.cdp.lost_by)
+        return
     try:
         ended = await asyncio.wait_for(browser.process.wait(), MOMENT_S)
     except TimeoutError:

@@ -129,8 +129,9 @@ def check_nothing_left(one: Rehearsal) -> None:
 
 def leftovers(one: Rehearsal) -> list[str]:
     alive = [" ".join(process.words)[:200] for process in one.seen if process.running]
+    pids = {one.runner.pid, *(process.pid for process in one.seen)}
     scratch = [str(path) for path in (one.base / "t").iterdir()]
-    groups = [str(path) for path in processes.control_groups({one.runner.pid, *(p.pid for p in one.seen)})]
+    groups = [str(path) for path in processes.control_groups(pids, one.started_at)]
     mounted = [line for line in Path("/proc/mounts").read_text().splitlines() if str(one.base / "t") in line]
     assert one.run_dir is not None
     hidden = [str(path) for path in one.run_dir.rglob(".*")]

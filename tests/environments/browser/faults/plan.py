@@ -30,7 +30,9 @@ KINDS = {
     "session killed": Kind("session", signal.SIGKILL, BROKEN_SESSION),
     "session aborted": Kind("session", signal.SIGABRT, BROKEN_SESSION),
     "connection cut": Kind("wrapper", signal.SIGUSR1, CUT_OFF, moments=("working", "sending", "closing")),
-    "connection garbled": Kind("wrapper", signal.SIGUSR2, CUT_OFF, moments=("working", "sending", "closing")),
+    "connection garbled": Kind(
+        "wrapper", signal.SIGUSR2, BROKEN_SESSION, moments=("working", "sending", "closing")
+    ),
     "browser killed": Kind("browser", signal.SIGKILL, BROKEN_BROWSER),
     "browser told to end": Kind("browser", signal.SIGTERM, BROKEN_BROWSER),
     "browser crashed": Kind("browser", signal.SIGSEGV, BROKEN_BROWSER),

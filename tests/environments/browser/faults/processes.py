@@ -86,7 +86,7 @@ def _words(pid: int) -> tuple[str, ...]:
     return tuple(raw.rstrip("\0").split("\0"))
 
 
-def control_groups(pids: set[int]) -> list[Path]:
-    """Groups that processes with these ids made."""
+def control_groups(pids: set[int], since: float) -> list[Path]:
+    """Groups that processes with these ids made; older ones are of others who had the same id."""
     found = (path for path in Path("/sys/fs/cgroup").glob("*/**/clawbench-*") if path.is_dir())
-    return [path for path in found if int(path.name.split("-")[1]) in pids]
+    return [path for path in found if int(path.name.split("-")[1]) in pids and path.stat().st_mtime > since]

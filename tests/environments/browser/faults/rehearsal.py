@@ -40,6 +40,7 @@ class Rehearsal:
     before: dict[str, bytes] = field(default_factory=dict)
     """What the line files held when the fault came."""
     fault_at: float = 0.0
+    started_at: float = field(default_factory=time.time)
 
     @property
     def run_dir(self) -> Path | None:
