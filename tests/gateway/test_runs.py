@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from clawbench.errors import InputError
-from clawbench.gateway import Budget, Gateway
+from clawbench.gateway import BatchBudget, Budget, Gateway
 from clawbench.results import StopReason, Usage, read_json_lines
 
 pytestmark = pytest.mark.anyio
@@ -285,3 +285,24 @@ async def test_leaving_the_gateway_closes_open_runs(tmp_path, api, new_run, kit)
             await client.post("/chat/completions", json=kit.ask())
     assert meter.closed
     assert [line["type"] for line in read_json_lines(run.messages)] == ["session", "message", "message"]
+
+
+async def test_batch_budget_ends_all_its_runs_and_no_other(gateway, api, new_run, kit) -> None:
+    batch = BatchBudget(0.001, already_usd=0.0001)
+    model = kit.model_at(api)
+    one, two = (gateway.open_run(run_id=n, model=model, run=new_run(), batch=batch) for n in "12")
+    other = gateway.open_run(run_id="3", model=model, run=new_run())
+    statuses = []
+    # Each call costs $0.0004, and $0.0001 was spent before: the third reaches the cap.
+    for meter in (one, two, one, two, other):
+        async with kit.client_of(gateway, meter.token) as client:
+            statuses.append((await client.post("/chat/completions", json=kit.ask())).status_code)
+    assert statuses == [200, 200, 200, 402, 200]
+    said = (StopReason.BUDGET, "the batch's cost reached $0.001300 of $0.001")
+    async with asyncio.timeout(5):
+        assert await one.stop_signal() == await two.stop_signal() == said
+        late = gateway.open_run(run_id="4", model=model, run=new_run(), batch=batch)
+        assert await late.stop_signal() == said
+    assert other.metered.cost_usd == 0.0004
+    with pytest.raises(InputError, match="a cap on cost could not be kept"):
+        gateway.open_run(run_id="5", model=kit.model_at(api, price=None), run=new_run(), batch=batch)

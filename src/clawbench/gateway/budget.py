@@ -1,10 +1,11 @@
-"""Hard caps of one run."""
+"""Hard caps: of one run, and on the cost of many together."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from clawbench.results import Metered
+from clawbench.results import Metered, dollars
 
 
 @dataclass(frozen=True)
@@ -28,3 +29,40 @@ class Budget:
         if self.calls is not None and calls_begun >= self.calls:
             return f"all {self.calls} model calls used"
         return self.spent(metered)
+
+
+class BatchBudget:
+    """A cap on the cost of all runs of a batch together, held by the process that owns the batch.
+
+    Every call of every run is added to it; when it is reached, each run under way is told at once.
+    """
+
+    def __init__(self, cost_usd: float | None = None, *, already_usd: float = 0.0) -> None:
+        self.cost_usd = cost_usd
+        self.used_usd = already_usd
+        """What was spent so far; a batch that is resumed begins with what its journal says."""
+        self._listeners: list[Callable[[str], None]] = []
+
+    @property
+    def spent(self) -> str | None:
+        """That the cap is reached, in words."""
+        if self.cost_usd is None or self.used_usd < self.cost_usd:
+            return None
+        return f"the batch's cost reached ${self.used_usd:.6f} of ${self.cost_usd:g}"
+
+    def add(self, cost_usd: float) -> None:
+        """Count what a call cost; nobody is told before `announce`."""
+        self.used_usd = dollars(self.used_usd + cost_usd)
+
+    def announce(self) -> None:
+        """Tell every run where the cap is reached: its last call has been answered."""
+        if spent := self.spent:
+            for listener in list(self._listeners):
+                listener(spent)
+
+    def join(self, listener: Callable[[str], None]) -> None:
+        self._listeners.append(listener)
+
+    def quit(self, listener: Callable[[str], None]) -> None:
+        if listener in self._listeners:
+            self._listeners.remove(listener)

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from clawbench.gateway.budget import Budget
+from clawbench.gateway.budget import BatchBudget, Budget
 from clawbench.gateway.call import Call
 from clawbench.gateway.conversation import Conversation
 from clawbench.gateway.dialects import Operation
@@ -50,6 +50,7 @@ class Meter:
         upstream: Upstream,
         prices: PriceList | None,
         redactor: Redactor,
+        batch: BatchBudget,
         on_change: Callable[[], None] | None = None,
         on_close: Callable[[Meter], None] | None = None,
     ) -> None:
@@ -62,7 +63,7 @@ class Meter:
         """Calls whose tokens nobody reported (broken off, or a server that does not count)."""
         self.last_activity = time.monotonic()
         self.closed = False
-        self._budget, self._prices, self._redactor = budget, prices, redactor
+        self._budget, self._batch, self._prices, self._redactor = budget, batch, prices, redactor
         self._on_change, self._on_close = on_change, on_close
         self._outage = Outage()
         self._numbers = itertools.count(1)
@@ -74,6 +75,8 @@ class Meter:
         self._messages_file = JsonLines(run.messages)
         session = {"id": run_id, "model": model.name, "scripted": model.scripted}
         self._conversation = Conversation(lambda line: self._keep(self._messages_file, line), session)
+        batch.join(self._batch_spent)
+        batch.announce()
 
     def __repr__(self) -> str:
         return f"Meter(run_id={self.run_id!r}, model={self.model.name!r}, calls={self.metered.calls})"
@@ -94,6 +97,7 @@ class Meter:
         if self.closed:
             return
         self.closed = True
+        self._batch.quit(self._batch_spent)
         if self._on_close is not None:
             self._on_close(self)
         tasks = dict(self._tasks)
@@ -108,7 +112,7 @@ class Meter:
     def begin(self, door: Door, request: dict[str, Any], query: str = "") -> Call:
         """Admit a call; raises BudgetSpentError where the run has used what it may."""
         generates = door.operation is Operation.GENERATE
-        if generates and (refusal := self._budget.refuses(self.metered, self._begun)):
+        if generates and (refusal := self._refusal()):
             self.refuse(door.path, 402, refusal)
             self._signal(StopReason.BUDGET, refusal)
             raise BudgetSpentError(refusal)
@@ -117,6 +121,9 @@ class Meter:
         self.calls_under_way += 1
         self._changed()
         return call
+
+    def _refusal(self) -> str | None:
+        return self._budget.refuses(self.metered, self._begun) or self._batch.spent
 
     def _call(self, door: Door, request: dict[str, Any], query: str) -> Call:
         shown = self._redactor.value(request)
@@ -185,6 +192,7 @@ class Meter:
             self._signal(StopReason.BUDGET, spent)
         elif outage := self._outage.verdict:
             self._signal(StopReason.MODEL_UNREACHABLE, outage)
+        self._batch.announce()
         self._changed()
 
     def _measure(self, call: Call, answer: Answer) -> tuple[Usage | None, bool]:
@@ -199,6 +207,7 @@ class Meter:
         return Usage(input=estimate_tokens(call.prompt.characters), output=written), True
 
     def _add(self, call: Call, usage: Usage | None, cost: float | None) -> None:
+        self._batch.add(cost or 0.0)
         before = self.metered
         self.metered = before.model_copy(
             update={
@@ -217,6 +226,9 @@ class Meter:
             file.append(line)
         except OSError as error:
             self._signal(StopReason.ERROR, cannot_be_kept(f"{file.path}: {error.strerror}"))
+
+    def _batch_spent(self, description: str) -> None:
+        self._signal(StopReason.BUDGET, description)
 
     def _signal(self, reason: StopReason, description: str) -> None:
         if self._stop is None:

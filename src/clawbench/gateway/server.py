@@ -17,7 +17,7 @@ import uvicorn
 from clawbench.errors import InputError
 from clawbench.gateway import core_dumps
 from clawbench.gateway.app import build_app
-from clawbench.gateway.budget import Budget
+from clawbench.gateway.budget import BatchBudget, Budget
 from clawbench.gateway.meter import Meter
 from clawbench.gateway.prices import PriceList, find_price
 from clawbench.gateway.redaction import Redactor
@@ -83,16 +83,19 @@ class Gateway:
         model: Model,
         run: RunDirectory,
         budget: Budget = Budget(),  # noqa: B008
+        batch: BatchBudget | None = None,
         on_change: Callable[[], None] | None = None,
     ) -> Meter:
         """Begin to meter a run. Raises InputError where its model or policy cannot be used."""
         redactor = Redactor(key.get_secret_value().strip() for key in model.api_keys)
-        upstream, prices = self._usable(run_id, model, budget, redactor)
+        batch = batch or BatchBudget()
+        upstream, prices = self._usable(run_id, model, budget, batch, redactor)
         meter = Meter(
             run_id=run_id,
             model=model,
             run=run,
             budget=budget,
+            batch=batch,
             upstream=upstream,
             prices=prices,
             redactor=redactor,
@@ -102,15 +105,15 @@ class Gateway:
         self._meters[meter.token] = meter
         return meter
 
-    def check(self, model: Model, budget: Budget) -> None:
+    def check(self, model: Model, budget: Budget, batch: BatchBudget | None = None) -> None:
         """Raises InputError where a run with this model and budget could not be opened."""
-        self._usable("check", model, budget, Redactor(()))
+        self._usable("check", model, budget, batch or BatchBudget(), Redactor(()))
 
     def _usable(
-        self, run_id: str, model: Model, budget: Budget, redactor: Redactor
+        self, run_id: str, model: Model, budget: Budget, batch: BatchBudget, redactor: Redactor
     ) -> tuple[Upstream, PriceList | None]:
         upstream, prices = self._upstream(run_id, model, redactor)
-        if prices is None and budget.cost_usd is not None:
+        if prices is None and (budget.cost_usd, batch.cost_usd) != (None, None):
             raise InputError(
                 "is unknown, so a cap on cost could not be kept",
                 field=f"{model.name}.price",

@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from clawbench.gateway import Gateway
+from clawbench.gateway import BatchBudget, Gateway
 from clawbench.sandbox import Guardian
 
 MAX_SCRATCH_LENGTH = 60
@@ -26,6 +26,8 @@ class Host:
     cache: Path
     gateway: Gateway
     guardian: Guardian
+    batch: BatchBudget = field(default_factory=BatchBudget)
+    """What all runs of this host may cost together; one that is asked to begin after that ends at once."""
     cancelled: asyncio.Event = field(default_factory=asyncio.Event)
     """Set to end every run in an orderly way (Ctrl-C, SIGTERM)."""
 
@@ -40,8 +42,11 @@ class Host:
 
 
 @asynccontextmanager
-async def open_host() -> AsyncIterator[Host]:
-    """Bring up the shared parts and take them down again, whatever happens."""
+async def open_host(batch: BatchBudget | None = None) -> AsyncIterator[Host]:
+    """Bring up the shared parts and take them down again, whatever happens.
+
+    Runs may be performed side by side: they share one gateway, with a token each, the pace of each model, and
+    `batch`, the cap on their total cost."""
     async with AsyncExitStack() as stack:
         guardian = Guardian.start()
         stack.callback(guardian.close)
@@ -49,7 +54,7 @@ async def open_host() -> AsyncIterator[Host]:
         guardian.watch_directory(scratch)
         stack.callback(remove_tree, scratch)
         gateway = await stack.enter_async_context(Gateway(scratch / "gateway.sock"))
-        yield Host(scratch, cache_directory(), gateway, guardian)
+        yield Host(scratch, cache_directory(), gateway, guardian, batch or BatchBudget())
 
 
 def cache_directory() -> Path:

@@ -45,7 +45,7 @@ PROJECT = Path(clawbench.__file__).parent
 
 async def run_task(host: Host, spec: RunSpec, progress: Progress) -> tuple[RunDirectory, RunRecord]:
     """Run one harness with one model at one task; once begun, it ends with a record whatever happens."""
-    host.gateway.check(spec.model, spec.budget)
+    host.gateway.check(spec.model, spec.budget, host.batch)
     started = time.monotonic()
     run = RunDirectory.create(
         spec.output,
@@ -144,6 +144,7 @@ class _Life:
                 model=self.spec.model,
                 run=self.run,
                 budget=self.spec.budget,
+                batch=self.host.batch,
                 on_change=self._refresh,
             )
             self._meter = meter
