@@ -93,7 +93,6 @@ def test_file_of_a_test(test_id: str, file: str | None) -> None:
     ],
 )
 def test_what_of_a_patch_counts(path: str, counts: bool) -> None:
-    deciding = deciding_files(
-        ["tests.test_a.C.t", "pkg.testing.tests.test_c.C.t"], ["a/b_test.go", "tests/test_a.py"], FILES
-    )
+    homes = [file_of_test(test, FILES) for test in ("tests.test_a.C.t", "pkg.testing.tests.test_c.C.t")]
+    deciding = deciding_files(homes, ["a/b_test.go", "tests/test_a.py"])
     assert (reason_to_restore(path, deciding) is None) == counts

@@ -11,6 +11,7 @@ import clawbench
 from clawbench.cli import doctor, harness, models, tasks
 from clawbench.cli.console import err
 from clawbench.cli.demo import demo
+from clawbench.cli.evaluate import evaluate
 from clawbench.cli.record import record
 from clawbench.cli.run import run
 from clawbench.errors import ClawbenchError
@@ -32,6 +33,7 @@ app = typer.Typer(
 )
 app.command()(demo)
 app.command()(run)
+app.command("eval")(evaluate)
 app.command()(record)
 app.command("doctor")(doctor.doctor)
 app.add_typer(tasks.app, name="tasks")

@@ -18,7 +18,7 @@ from clawbench.runner import Host, Progress, RunSpec, open_host, run_task
 async def perform_runs(specs: Sequence[RunSpec]) -> list[tuple[RunDirectory, RunRecord]]:
     """Perform the runs in order; Ctrl-C or SIGTERM ends the current one in an orderly way."""
     async with open_host() as host:
-        _cancel_on_signals(host)
+        cancel_on_signals(host)
         done: list[tuple[RunDirectory, RunRecord]] = []
         lines = [Progress(f"{s.task.id} · {s.harness.name} · {s.model.name}") for s in specs]
         with Live(_Lines(lines), console=err, refresh_per_second=4, transient=True) as live:
@@ -34,7 +34,8 @@ async def perform_runs(specs: Sequence[RunSpec]) -> list[tuple[RunDirectory, Run
         return done
 
 
-def _cancel_on_signals(host: Host) -> None:
+def cancel_on_signals(host: Host) -> None:
+    """Ctrl-C or SIGTERM ends what the host does in an orderly way."""
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, _cancel, host)

@@ -11,19 +11,19 @@ import typer
 from rich.table import Table
 
 from clawbench.cli.console import err, out, print_json
+from clawbench.cli.selecting import CASES_HELP, LANGUAGE_HELP, SUITE_HELP, Selection
 from clawbench.errors import InputError
 from clawbench.results import RunRecord
 from clawbench.tasks import (
     BUNDLED,
     Broken,
     CodingTask,
-    Task,
     find_task,
-    load_suite,
     load_task,
     suites,
     task_schema,
 )
+from clawbench.tasks.suites import Member
 
 app = typer.Typer(no_args_is_help=True, help="List, show and check tasks; print their JSON Schemas.")
 
@@ -39,41 +39,37 @@ class SchemaKind(StrEnum):
 
 @app.command("list")
 def list_tasks(
-    suite: Annotated[str | None, typer.Option(help="Only this suite.")] = None,
+    suite: Annotated[str | None, typer.Option(help=SUITE_HELP)] = None,
+    language: Annotated[str | None, typer.Option(help=LANGUAGE_HELP)] = None,
+    cases: Annotated[str | None, typer.Option(metavar="GLOB", help=CASES_HELP)] = None,
     as_json: Json = False,
 ) -> None:
-    """List the bundled tasks; a broken one is listed with what is wrong."""
-    names = suites()
-    if suite is not None and suite not in names:
-        raise InputError(f"no suite called {suite!r}", field="--suite", remedy=f"Known: {', '.join(names)}")
-    entries = [entry for name in names if suite in (None, name) for entry in load_suite(name)]
+    """List the tasks; a broken one is listed with what is wrong.
+
+    Listed instances, as those of `swe`, have their rows in a dataset (see `clawbench eval --dataset`).
+    """
+    rows = [_row(member) for member in Selection(suite, cases, language).members()]
     if as_json:
-        print_json([_row(entry) for entry in entries])
-    else:
-        table = Table("suite", "task", "kind", "minutes", "about")
-        for entry in entries:
-            row = _row(entry)
-            table.add_row(*(str(row[key]) for key in ("suite", "id", "kind", "time_limit", "about")))
-        out.print(table)
+        print_json(rows)
+        return
+    table = Table("suite", "task", "kind", "language", "minutes", "about")
+    for row in rows:
+        table.add_row(*(str(row[key]) for key in ("suite", "id", "kind", "language", "time_limit", "about")))
+    out.print(table)
+    out.print(f"{len(rows)} tasks")
 
 
-def _row(entry: Task | Broken) -> dict[str, Any]:
+def _row(member: Member) -> dict[str, Any]:
+    entry = member.task
+    row: dict[str, Any] = {"suite": member.suite, "id": member.id, "kind": "coding"}
+    row |= {"language": member.language, "repo": member.repo, "dataset": member.dataset, "time_limit": ""}
     if isinstance(entry, Broken):
-        return {
-            "suite": entry.suite,
-            "id": entry.id,
-            "kind": "broken",
-            "time_limit": "",
-            "about": str(entry.error),
-        }
+        return row | {"kind": "broken", "about": str(entry.error)}
+    if entry is None:
+        return row | {"about": f"{member.repo}, row in {member.dataset}"}
     text = entry.problem_statement if isinstance(entry, CodingTask) else entry.instruction
-    return {
-        "suite": entry.suite,
-        "id": entry.id,
-        "kind": entry.kind,
-        "time_limit": entry.time_limit,
-        "about": text.strip().splitlines()[0][:100],
-    }
+    about = text.strip().splitlines()[0][:100]
+    return row | {"kind": entry.kind, "time_limit": entry.time_limit, "about": about}
 
 
 @app.command()

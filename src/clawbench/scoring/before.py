@@ -3,6 +3,7 @@ on an agent."""
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import platform
@@ -10,7 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from clawbench.results import now, write_json
-from clawbench.scoring import unittest_program
+from clawbench.scoring import kinds, programs
 from clawbench.scoring.testreport import Outcome
 from clawbench.scoring.testrun import TestRun
 from clawbench.tasks import CodingTask, content_hash
@@ -54,6 +55,13 @@ def keep_before(task: CodingTask, before: Before, cache: Path | None) -> None:
 
 
 def _file(task: CodingTask, cache: Path) -> Path:
-    runner = hashlib.sha256(Path(unittest_program.__file__).read_bytes()).hexdigest()
-    key = "\n".join((content_hash(task), runner, platform.python_version()))
+    key = "\n".join((content_hash(task), evaluator_version(), platform.python_version()))
     return cache / "before" / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.json"
+
+
+@functools.cache
+def evaluator_version() -> str:
+    """Hash of the code that runs tests and reads their results."""
+    packages = (package.__path__[0] for package in (kinds, programs))
+    files = sorted(file for package in packages for file in Path(package).glob("*.py"))
+    return hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()

@@ -17,6 +17,7 @@ from clawbench.environments.repo import (
     tree_with_tests,
     with_changes,
 )
+from clawbench.scoring.kinds import kind_of
 from clawbench.scoring.restoring import deciding_files, reason_to_restore
 from clawbench.tasks import CodingTask
 
@@ -52,8 +53,9 @@ async def open_trees(task: CodingTask, source: Path, scratch: Path) -> Trees:
     listed = await repository.run("ls-tree", "-r", "-z", "--name-only", tree)
     files = frozenset(os.fsdecode(path) for path in listed.split(b"\0")[:-1])
     changed = await changes_between(repository, f"{task.base_commit}^{{tree}}", tree)
-    named = [*task.fail_to_pass, *task.pass_to_pass]
-    return Trees(repository, tree, deciding_files(named, (change.path for change in changed), files))
+    kind = kind_of(task)
+    homes = [kind.file_of(test, files) for test in (*task.fail_to_pass, *task.pass_to_pass)]
+    return Trees(repository, tree, deciding_files(homes, (change.path for change in changed)))
 
 
 async def apply_patch(trees: Trees, base_commit: str, patch: bytes) -> Patched:

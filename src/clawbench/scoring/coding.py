@@ -10,8 +10,9 @@ from clawbench.errors import SandboxError
 from clawbench.results import Cause, Check, Score, Verdict, write_json
 from clawbench.scoring.before import Before, keep_before, load_before, measured
 from clawbench.scoring.checkout import ApplyError, Trees, apply_patch, check_out, copy_files, open_trees
+from clawbench.scoring.kinds import EvaluatorError, kind_of
 from clawbench.scoring.testreport import Outcome
-from clawbench.scoring.testrun import EvaluatorError, OpenSandbox, TestRun, TestSite, run_tests
+from clawbench.scoring.testrun import OpenSandbox, TestRun, TestSite, run_tests
 from clawbench.tasks import CodingTask
 
 TEST_TIME_LIMIT_S = 1800.0
@@ -90,7 +91,10 @@ class _Evaluation:
         fixed = copy_files(checkout, trees.deciding, self._scratch / f"{name}-tests")
         site = TestSite(checkout, fixed, self._scratch / f"{name}-run")
         tests = [*self._task.fail_to_pass, *self._task.pass_to_pass]
-        return await run_tests(self._task.test_command, tests, site, self._open_sandbox, self._time_limit_s)
+        kind = kind_of(self._task)
+        return await run_tests(
+            self._task.test_command, tests, kind, site, self._open_sandbox, self._time_limit_s
+        )
 
     def _judge(self, run: TestRun) -> Score:
         self.report["after"] = {"duration_s": run.duration_s} | _table(run.outcomes)

@@ -21,11 +21,8 @@ def file_of_test(test_id: str, files: Collection[str]) -> str | None:
     return next((candidate for candidate in candidates if candidate in files), None)
 
 
-def deciding_files(
-    test_ids: Iterable[str], test_patch_files: Iterable[str], files: Collection[str]
-) -> frozenset[str]:
+def deciding_files(homes: Iterable[str | None], test_patch_files: Iterable[str]) -> frozenset[str]:
     """Every file that has a say: those of the test patch and those that the tests live in."""
-    homes = (file_of_test(test_id, files) for test_id in test_ids)
     return frozenset(test_patch_files) | {home for home in homes if home is not None}
 
 

@@ -4,33 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import secrets
-import shlex
 import socket
+import stat
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from clawbench.sandbox import Command, Ended, Limits, Mount, Sandbox
 from clawbench.sandbox.interpreter import base_interpreter
-from clawbench.scoring import unittest_program
-from clawbench.scoring.testreport import Outcome, Reading, read_report
+from clawbench.scoring import programs
+from clawbench.scoring.kinds import Evidence, Invocation, Place, RunnerKind
+from clawbench.scoring.programs import unittest_program
+from clawbench.scoring.testreport import MISSING, Outcome
 
 CHECKOUT = "/testbed"
-PROGRAM = "/opt/evaluator/unittest_program.py"
-PYTHON_MARK = "{python}"
-UNITTEST_MARK = "{unittest}"
-"""In a `test_command`: the interpreter below ours; our own runner for the standard library's unittest."""
-_CANNOT_RUN = (126, 127)
+PROGRAMS = "/opt/evaluator/programs"
+REPORTS = "/opt/evaluator/reports"
 _REPORT_BYTES = 32 * 1024 * 1024
 _TAIL_BYTES = 20_000
 
 OpenSandbox = Callable[..., Sandbox]
-
-
-class EvaluatorError(Exception):
-    """The tests could not be started: nothing is known about the code."""
 
 
 @dataclass
@@ -55,28 +51,43 @@ class TestSite:
     checkout: Path
     read_only: dict[str, Path]
     scratch: Path
+    mounts: Sequence[Mount] = ()
+    """The task's environment: what its set-up made, read-only."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    python: str = field(default_factory=lambda: str(base_interpreter()))
 
-    def mounts(self) -> list[Mount]:
+    def all_mounts(self) -> list[Mount]:
         fixed = [Mount(copy, f"{CHECKOUT}/{path}") for path, copy in self.read_only.items()]
-        program = Mount(Path(unittest_program.__file__), PROGRAM)
-        return [Mount(self.checkout, CHECKOUT, writable=True), *fixed, program]
+        ours = Mount(Path(programs.__file__).parent, PROGRAMS)
+        reports = Mount(self.scratch / "reports", REPORTS, writable=True)
+        return [*self.mounts, Mount(self.checkout, CHECKOUT, writable=True), *fixed, ours, reports]
 
 
 async def run_tests(
-    command: str, tests: Sequence[str], site: TestSite, open_sandbox: OpenSandbox, time_limit_s: float
+    command: str,
+    tests: Sequence[str],
+    kind: RunnerKind,
+    site: TestSite,
+    open_sandbox: OpenSandbox,
+    time_limit_s: float,
 ) -> TestRun:
-    """Run each group of tests in a process tree of its own, so that none can speak for another."""
-    site.scratch.mkdir(parents=True)
-    home = site.scratch / "home"
-    home.mkdir()
-    sandbox = open_sandbox(home=home, mounts=site.mounts())
+    """Run each invocation in a process tree of its own, so that none can speak for another."""
+    home, reports = site.scratch / "home", site.scratch / "reports"
+    home.mkdir(parents=True)
+    reports.mkdir()
+    sandbox = open_sandbox(home=home, mounts=site.all_mounts())
     run, began = TestRun(command), time.monotonic()
+    place = Place(sandbox.inside(CHECKOUT), sandbox.inside(PROGRAMS), sandbox.inside(REPORTS), site.python)
     try:
-        for number, group in enumerate(groups(command, tests)):
+        for number, invocation in enumerate(kind.plan(command, tests, place)):
             left = time_limit_s - (time.monotonic() - began)
-            await _run_group(run, sandbox, group, site.scratch / str(number), max(left, 0.001))
+            attempt = _Attempt(sandbox, site, invocation, site.scratch / str(number))
+            ended, evidence = await attempt.make(max(left, 0.001))
+            run.output = (run.output + evidence.tail(_TAIL_BYTES))[-_TAIL_BYTES:]
+            run.timed_out = ended.limit == "time"
             if run.timed_out:
                 break
+            run.outcomes |= _spoken_for(invocation, kind.read(invocation, evidence))
     finally:
         await sandbox.close()
     for test in tests:
@@ -85,75 +96,67 @@ async def run_tests(
     return run
 
 
-def groups(command: str, tests: Sequence[str]) -> list[list[str]]:
-    """By class with our own runner; one by one where an exit code is all there is to go by."""
-    if UNITTEST_MARK not in command:
-        return [[test] for test in tests]
-    by_class: dict[str, list[str]] = {}
-    for test in tests:
-        by_class.setdefault(test.rpartition(".")[0], []).append(test)
-    return list(by_class.values())
+def _spoken_for(invocation: Invocation, outcomes: Mapping[str, Outcome]) -> dict[str, Outcome]:
+    unknown = Outcome(MISSING, "the report does not have this test")
+    return {test: outcomes.get(test, unknown) for test in invocation.tests}
 
 
-def expand_command(command: str, tests: Sequence[str], inside: Callable[[str], str]) -> str:
-    python = shlex.quote(str(base_interpreter()))
-    runner = f"{python} -I -B {shlex.quote(inside(PROGRAM))} {shlex.quote(inside(CHECKOUT))}"
-    expanded = command.replace(UNITTEST_MARK, runner).replace(PYTHON_MARK, python)
-    return " ".join((expanded, *(shlex.quote(test) for test in tests)))
+@dataclass(frozen=True)
+class _Attempt:
+    sandbox: Sandbox
+    site: TestSite
+    invocation: Invocation
+    scratch: Path
 
+    async def make(self, time_limit_s: float) -> tuple[Ended, Evidence]:
+        self.scratch.mkdir()
+        nonce = secrets.token_hex(16).encode()
+        assert len(nonce) == unittest_program.NONCE_BYTES
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            ours.sendall(nonce)
+            ours.setblocking(False)
+            process = await self.sandbox.start(self._command(theirs.fileno(), time_limit_s))
+            theirs.close()
+            report = asyncio.create_task(_read_all(ours))
+            try:
+                ended = await process.wait()
+            finally:
+                await process.end()
+                raw = await report
+        return ended, self._evidence(ended, raw, nonce)
 
-async def _run_group(
-    run: TestRun, sandbox: Sandbox, group: list[str], scratch: Path, time_limit_s: float
-) -> None:
-    scratch.mkdir()
-    nonce = secrets.token_hex(16).encode()
-    assert len(nonce) == unittest_program.NONCE_BYTES
-    line = expand_command(run.command, group, sandbox.inside)
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        ours.sendall(nonce)
-        ours.setblocking(False)
-        command = Command(
-            argv=["/bin/sh", "-c", line],
-            env={"PYTHONHASHSEED": "0"},
-            cwd=sandbox.inside(CHECKOUT),
-            stdout=scratch / "stdout",
-            stderr=scratch / "stderr",
-            keep_fds=[theirs.fileno()],
+    def _command(self, channel: int, time_limit_s: float) -> Command:
+        return Command(
+            argv=["/bin/sh", "-c", self.invocation.line],
+            env={"PYTHONHASHSEED": "0", **self.site.env, **self.invocation.env},
+            cwd=self.sandbox.inside(CHECKOUT),
+            stdout=self.scratch / "stdout",
+            stderr=self.scratch / "stderr",
+            keep_fds=[channel],
             limits=Limits(time_s=time_limit_s),
         )
-        process = await sandbox.start(command)
-        theirs.close()
-        report = asyncio.create_task(_read_all(ours))
-        try:
-            ended = await process.wait()
-        finally:
-            await process.end()
-            raw = await report
-    output = "".join(_tail(scratch / name) for name in ("stdout", "stderr"))
-    run.output = (run.output + output)[-_TAIL_BYTES:]
-    run.timed_out = ended.limit == "time"
-    if not run.timed_out:
-        own_runner = UNITTEST_MARK in run.command
-        run.outcomes |= (
-            _reported(raw, nonce, group, ended, output) if own_runner else _exited(group, ended, output)
-        )
+
+    def _evidence(self, ended: Ended, raw: bytes, nonce: bytes) -> Evidence:
+        reports, kept = self.site.scratch / "reports", self.scratch / "reports"
+        kept.mkdir()
+        reports.chmod(0o700)
+        for entry in list(reports.iterdir()):
+            entry.rename(kept / entry.name)
+        _leave_plain_files(kept)
+        stdout, stderr = self.scratch / "stdout", self.scratch / "stderr"
+        return Evidence(ended.exit_code, raw, nonce, stdout, stderr, kept)
 
 
-def _reported(raw: bytes, nonce: bytes, group: list[str], ended: Ended, output: str) -> dict[str, Outcome]:
-    reading: Reading = read_report(raw, nonce, group)
-    if not reading.started:
-        raise EvaluatorError(f"the test runner did not start (exit code {ended.exit_code}): {output[-2000:]}")
-    return reading.outcomes
-
-
-def _exited(group: list[str], ended: Ended, output: str) -> dict[str, Outcome]:
-    if ended.exit_code in _CANNOT_RUN:
-        raise EvaluatorError(
-            f"the test command cannot be run (exit code {ended.exit_code}): {output[-2000:]}"
-        )
-    outcome = Outcome("failed" if ended.exit_code else "passed", f"exit code {ended.exit_code}")
-    return dict.fromkeys(group, outcome)
+def _leave_plain_files(directory: Path) -> None:
+    """A link would have us read, on the trusted side, a file that the tested code only names."""
+    for parent, directories, files in os.walk(directory):
+        for name in directories:
+            if not (path := Path(parent, name)).is_symlink():
+                path.chmod(0o700)
+        for path in (Path(parent, name) for name in directories + files):
+            if not stat.S_ISREG(mode := path.lstat().st_mode) and not stat.S_ISDIR(mode):
+                path.unlink()
 
 
 async def _read_all(ours: socket.socket) -> bytes:
@@ -166,11 +169,3 @@ async def _read_all(ours: socket.socket) -> bytes:
             if size <= _REPORT_BYTES:
                 parts.append(data)
     return b"".join(parts)
-
-
-def _tail(path: Path) -> str:
-    if not path.is_file():
-        return ""
-    with path.open("rb") as file:
-        file.seek(max(0, path.stat().st_size - _TAIL_BYTES))
-        return file.read().decode(errors="replace")

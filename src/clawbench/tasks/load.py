@@ -108,14 +108,15 @@ def _validate(file: Path, value: dict[str, Any]) -> Task:
         raise first_problem(error, file, "`clawbench tasks schema` prints what is allowed") from None
 
 
-def first_problem(error: ValidationError, file: Path, remedy: str) -> InputError:
-    """The first thing pydantic complains about, as a message with file, field and remedy."""
+def first_problem(error: ValidationError, file: Path, remedy: str, line: int | None = None) -> InputError:
+    """The first thing pydantic complains about, as a message with file, line, field and remedy."""
     problem = error.errors(include_url=False)[0]
     field = ".".join(str(part) for part in problem["loc"])
     more = error.error_count() - 1
     message = "is missing" if problem["type"] == "missing" else problem["msg"].removeprefix("Value error, ")
+    where = f"line {line}: " if line is not None else ""
     return InputError(
-        message + (f" (and {more} more problems)" if more else ""),
+        where + message + (f" (and {more} more problems)" if more else ""),
         file=file,
         field=field or None,
         remedy=f"Correct the field; {remedy}",

@@ -184,6 +184,8 @@ class CodingTask(_TaskBase):
     language: str = Field(min_length=1)
     test_command: str = Field(min_length=1)
     """Shell command run in a fresh checkout; the tests to run are appended, quoted."""
+    test_runner: str | None = None
+    """How tests are run and read: a kind of `clawbench.scoring.kinds`, such as `pytest`."""
     fail_to_pass: list[str] = Field(alias="FAIL_TO_PASS", min_length=1)
     pass_to_pass: list[str] = Field(alias="PASS_TO_PASS", default=[])
     repo_source: RepoSource
