@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,8 +10,10 @@ from clawbench.gateway.conversation import Place
 from clawbench.gateway.dialects import Operation
 from clawbench.gateway.doors import Door
 from clawbench.gateway.exchange import Answer, Prompt
-from clawbench.gateway.upstream import Headers, Outgoing
-from clawbench.results import Usage
+from clawbench.gateway.open_call import OpenCall
+from clawbench.gateway.recording import exact_fields, kept_headers, shown_body
+from clawbench.gateway.upstream import Headers, Outgoing, Reply
+from clawbench.results import SharedRequest, Usage
 
 
 @dataclass
@@ -30,11 +31,15 @@ class Call:
     prompt: Prompt
     place: Place | None
     """None where nothing is said: token counting."""
+    shared: SharedRequest
+    """The request as it is written down."""
+    on_disk: OpenCall
     started: float = field(default_factory=time.time)
     began: float = field(default_factory=time.monotonic)
     first_byte: float | None = None
     ended: float | None = None
     status: int | None = None
+    headers: Headers = ()
     streamed: bool = False
     chunks: list[bytes] = field(default_factory=list)
     error: str | None = None
@@ -59,12 +64,23 @@ class Call:
             query=self.query,
             version=self.door.version,
             operation=self.door.operation,
+            asked=self.request,
+        )
+
+    def begin_answer(self, reply: Reply) -> None:
+        """Note the head of the answer."""
+        self.status, self.headers, self.notes = reply.status, reply.headers, reply.notes
+        kind = next((value for name, value in reply.headers if name.lower() == "content-type"), "")
+        self.streamed = kind.startswith("text/event-stream")
+        self.on_disk.begin_answer(
+            {"status": self.status, "streamed": self.streamed, "headers": kept_headers(self.headers)}
         )
 
     def receive(self, chunk: bytes) -> None:
         if self.first_byte is None:
             self.first_byte = time.monotonic()
         self.chunks.append(chunk)
+        self.on_disk.write(chunk)
 
     def end(self) -> Answer:
         """Note the end; what was answered, as far as it came."""
@@ -97,34 +113,29 @@ class Call:
     def duration_s(self) -> float:
         return (time.monotonic() if self.ended is None else self.ended) - self.began
 
-    def response(self) -> Any:
-        """The body: raw text for a stream, JSON where it is JSON."""
-        text = self.raw.decode("utf-8", "replace")
-        if self.streamed or not text:
-            return text or None
-        try:
-            return json.loads(text)
-        except (ValueError, RecursionError):
-            return text
-
     def line(self, usage: Usage | None, cost_usd: float | None, **more: Any) -> dict[str, Any]:
         ttft = None if self.first_byte is None else round(self.first_byte - self.began, 6)
+        shown = shown_body(self.raw, streamed=self.streamed)
         return {
             "id": self.id,
             "started": self.started,
             "duration_s": round(self.duration_s, 6),
             "ttft_s": ttft,
             "path": self.door.path,
-            "request": self.request,
+            **({"query": self.query} if self.query else {}),
+            "request": self.shared.value,
             "set": self.set_fields,
             "status": self.status,
             "streamed": self.streamed,
-            "response": self.response(),
+            "headers": kept_headers(self.headers),
+            "response": shown,
+            **exact_fields(self.chunks, shown),
             "usage": None if usage is None else usage.model_dump(),
             "cost_usd": cost_usd,
             "error": self.error,
             "aborted": self.aborted is not None,
             "aborted_by": self.aborted,
+            **({"unreachable": True} if self.unreachable else {}),
             **more,
             **self.notes,
         }

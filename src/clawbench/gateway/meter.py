@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import secrets
 import time
@@ -15,6 +16,7 @@ from clawbench.gateway.conversation import Conversation
 from clawbench.gateway.dialects import Operation
 from clawbench.gateway.doors import Door
 from clawbench.gateway.exchange import Answer
+from clawbench.gateway.open_call import OpenCall
 from clawbench.gateway.outage import Outage
 from clawbench.gateway.prices import PriceList
 from clawbench.gateway.redaction import Redactor
@@ -22,10 +24,12 @@ from clawbench.gateway.upstream import Upstream
 from clawbench.gateway.usage import estimate_tokens
 from clawbench.models import Model
 from clawbench.results import (
+    CallLog,
     JsonLines,
     Metered,
     Price,
     RunDirectory,
+    SharedRequest,
     StopReason,
     Usage,
     cannot_be_kept,
@@ -71,7 +75,8 @@ class Meter:
         self._stop: tuple[StopReason, str] | None = None
         self._stopped = asyncio.Event()
         self._tasks: dict[asyncio.Task[None], Call] = {}
-        self._calls_file = JsonLines(run.llm_calls)
+        self._open_calls = run.open_calls
+        self._calls_file = CallLog(run.llm_calls)
         self._messages_file = JsonLines(run.messages)
         session = {"id": run_id, "model": model.name, "scripted": model.scripted}
         self._conversation = Conversation(lambda line: self._keep(self._messages_file, line), session)
@@ -108,6 +113,8 @@ class Meter:
         self._conversation.close()
         self._calls_file.close()
         self._messages_file.close()
+        with contextlib.suppress(OSError):
+            self._open_calls.rmdir()
 
     def begin(self, door: Door, request: dict[str, Any], query: str = "") -> Call:
         """Admit a call; raises BudgetSpentError where the run has used what it may."""
@@ -130,16 +137,22 @@ class Meter:
         prompt = door.dialect.read_prompt(shown)
         generates = door.operation is Operation.GENERATE
         settings = door.dialect.settings_for(request, self.model)
+        # Counting knows no settings but the model.
+        settings = settings if generates else {k: v for k, v in settings.items() if k == "model"}
+        call_id = f"call-{next(self._numbers):05d}"
+        shared = self._calls_file.share(call_id, shown)
+        head = {"id": call_id, "started": time.time(), "path": door.path, "query": query}
         return Call(
-            id=f"call-{next(self._numbers):05d}",
+            id=call_id,
             door=door,
             upstream_path=door.dialect.upstream_path(door.path, self.model),
             query=query,
             request=shown,
-            # Counting knows no settings but the model.
-            set_fields=settings if generates else {k: v for k, v in settings.items() if k == "model"},
+            set_fields=settings,
             prompt=prompt,
             place=self._conversation.ask(prompt) if generates else None,
+            shared=shared,
+            on_disk=OpenCall(self._open_calls, {**head, "request": shared.value, "set": settings}),
         )
 
     def track(self, call: Call, task: asyncio.Task[None]) -> None:
@@ -176,10 +189,9 @@ class Meter:
             "operation": None if call.generates else call.door.operation.value,
         }
         noted = {name: value for name, value in marks.items() if value is not None}
-        self._keep(
-            self._calls_file,
-            call.line(usage, cost, model=answer.model, scripted=self.model.scripted, **noted),
-        )
+        line = call.line(usage, cost, model=answer.model, scripted=self.model.scripted, **noted)
+        self._keep(self._calls_file, line, call.shared)
+        call.on_disk.close()
 
     def _release(self, task: asyncio.Task[None]) -> None:
         """The harness has its answer: now a cap that was reached may end the run."""
@@ -220,10 +232,12 @@ class Meter:
             }
         )
 
-    def _keep(self, file: JsonLines, line: dict[str, Any]) -> None:
+    def _keep(self, file: JsonLines, line: dict[str, Any], request: SharedRequest | None = None) -> None:
         """A record with gaps is none: where a line cannot be written, the run ends."""
         try:
             file.append(line)
+            if request is not None:
+                self._calls_file.remember(request)
         except OSError as error:
             self._signal(StopReason.ERROR, cannot_be_kept(f"{file.path}: {error.strerror}"))
 

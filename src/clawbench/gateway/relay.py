@@ -52,9 +52,7 @@ async def _carry(meter: Meter, call: Call, headers: Headers, wire: Wire) -> None
 async def _pass_on(meter: Meter, call: Call, headers: Headers, wire: Wire) -> None:
     reply = await meter.upstream.send(call.outgoing(headers))
     try:
-        call.status, call.notes = reply.status, reply.notes
-        kind = next((value for name, value in reply.headers if name.lower() == "content-type"), "")
-        call.streamed = kind.startswith("text/event-stream")
+        call.begin_answer(reply)
         await wire.start(reply.status, reply.headers)
         async for chunk in reply.body():
             call.receive(chunk)

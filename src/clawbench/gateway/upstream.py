@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import httpx
@@ -88,6 +88,8 @@ class Outgoing:
     version: str = ""
     """As the harness asked for it; counts only where the model's base_url names none."""
     operation: Operation = Operation.GENERATE
+    asked: Mapping[str, Any] = field(default_factory=dict)
+    """The body before the gateway set anything in it."""
 
 
 class Upstream(Protocol):

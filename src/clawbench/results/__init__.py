@@ -12,6 +12,7 @@ from clawbench.results.events import (
 )
 from clawbench.results.files import JsonLines, read_json_lines, rewrite_lines, write_atomic, write_json
 from clawbench.results.layout import RunDirectory, slug
+from clawbench.results.llm_calls import CallLog, SharedRequest, read_llm_calls
 from clawbench.results.reasons import Cause, FinishReason, Isolation, State, StopReason, Verdict
 from clawbench.results.record import Check, Claim, Identified, RunRecord, Score, UsageReport, now
 from clawbench.results.reserve import Reserve, cannot_be_kept, claim_room, no_room
@@ -20,6 +21,7 @@ from clawbench.results.usage import Metered, Price, Usage, dollars
 __all__ = [
     "Action",
     "ActionType",
+    "CallLog",
     "Cause",
     "Check",
     "Claim",
@@ -38,6 +40,7 @@ __all__ = [
     "RunDirectory",
     "RunRecord",
     "Score",
+    "SharedRequest",
     "State",
     "StopReason",
     "Target",
@@ -50,6 +53,7 @@ __all__ = [
     "no_room",
     "now",
     "read_json_lines",
+    "read_llm_calls",
     "rewrite_lines",
     "slug",
     "write_atomic",

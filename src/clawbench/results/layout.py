@@ -113,6 +113,11 @@ class RunDirectory:
         return self.data / "llm-calls.jsonl"
 
     @property
+    def open_calls(self) -> Path:
+        """A file for each model call under way; what is left there was cut off with its run."""
+        return self.data / "llm-calls.open"
+
+    @property
     def relay_log(self) -> Path:
         """Every CDP command the agent sent through the relay, with what was refused and why."""
         return self.data / "cdp-commands.jsonl"
