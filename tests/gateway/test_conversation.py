@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from clawbench.gateway.conversation import Conversation
+from clawbench.gateway.conversation import MOST_THREADS, Conversation
 from clawbench.gateway.dialects.chat_request import read_prompt
-from clawbench.gateway.exchange import Answer
+from clawbench.gateway.exchange import Answer, Prompt
 
 TOOLS = [{"type": "function", "function": {"name": "shell", "parameters": {"type": "object"}}}]
 SYSTEM = {"role": "system", "content": "You are an agent."}
@@ -237,3 +237,16 @@ def test_odd_requests_are_no_crash() -> None:
     ):
         log.turn(messages, _answer("x"), tools=[1, {}, {"function": 3}])  # type: ignore[arg-type]
     log.conversation.close()
+
+
+def test_conversations_without_end_are_written_at_once_and_forgotten() -> None:
+    lines: list[dict[str, Any]] = []
+    conversation = Conversation(lines.append, {})
+    for number in range(500):
+        said = {"role": "user", "content": [{"type": "text", "text": f"Title for {number}"}]}
+        conversation.ask(Prompt([said]))
+    messages = [line for line in lines if line["type"] == "message"]
+    assert len(messages) == 500, "none is held back for the end"
+    assert [line.get("thread", 0) for line in messages] == list(range(500))
+    assert "side" not in messages[0]
+    assert len(conversation._threads) <= MOST_THREADS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,9 @@ from clawbench.gateway.threads import Thread, View, message_key, tools_key
 from clawbench.results import now
 
 VERSION = 1
+MOST_THREADS = 64
+"""What is remembered of conversations beside the main one: the last ones used."""
+MOST_UNDECIDED = 8
 Line = dict[str, Any]
 
 
@@ -28,6 +32,7 @@ class Conversation:
     def __init__(self, append: Callable[[Line], None], session: Line) -> None:
         self._append = append
         self._threads: list[Thread] = []
+        self._numbers = itertools.count()
         self._main: Thread | None = None
         self._held: list[tuple[Thread, Line]] = []
         append({"type": "session", "version": VERSION, **session, "timestamp": now()})
@@ -54,20 +59,29 @@ class Conversation:
     def close(self) -> None:
         """Write what was held back while it was open which conversation is the main one."""
         if self._main is None and self._threads:
-            self._settle(self._threads[0])
+            self._settle(self._first())
 
     def _thread_of(self, prompt: Prompt, keys: list[str]) -> Thread:
         found, kinship = None, 0
-        for thread in self._threads:
+        for thread in sorted(self._threads, key=lambda thread: thread.number):
             if (near := thread.kinship(prompt, keys)) > kinship:
                 found, kinship = thread, near
         known = found is not None
-        if found is None:
-            found = Thread(len(self._threads))
-            self._threads.append(found)
+        found = found or Thread(next(self._numbers))
+        self._threads = [*(thread for thread in self._threads if thread is not found), found]
         if self._main is None and (known or prompt.tools):
             self._settle(found)
+        elif self._main is None and len(self._threads) > MOST_UNDECIDED:
+            self._settle(self._first())
+        self._forget_all_but(MOST_THREADS)
         return found
+
+    def _forget_all_but(self, most: int) -> None:
+        if len(self._threads) > most:
+            self._threads.remove(next(thread for thread in self._threads if thread is not self._main))
+
+    def _first(self) -> Thread:
+        return min(self._threads, key=lambda thread: thread.number)
 
     def _settle(self, main: Thread) -> None:
         self._main = main

@@ -55,8 +55,11 @@ async def _pass_on(meter: Meter, call: Call, headers: Headers, wire: Wire) -> No
         call.begin_answer(reply)
         await wire.start(reply.status, reply.headers)
         async for chunk in reply.body():
-            call.receive(chunk)
-            await wire.chunk(chunk)
+            try:
+                await wire.chunk(chunk)
+            finally:
+                # The harness first; but what came is on record, whether it could be passed on or not.
+                call.receive(chunk)
     finally:
         await reply.close()
 

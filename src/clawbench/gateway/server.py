@@ -11,19 +11,19 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
 
-import httpx
 import uvicorn
 
 from clawbench.errors import InputError
 from clawbench.gateway import core_dumps
 from clawbench.gateway.app import build_app
 from clawbench.gateway.budget import BatchBudget, Budget
+from clawbench.gateway.lines import Lines
 from clawbench.gateway.meter import Meter
 from clawbench.gateway.prices import PriceList, find_price
 from clawbench.gateway.redaction import Redactor
 from clawbench.gateway.scripted import ScriptedUpstream, load_policy
 from clawbench.gateway.supply import Supply
-from clawbench.gateway.upstream import TIMEOUT, HttpUpstream, Upstream, usable_keys
+from clawbench.gateway.upstream import HttpUpstream, Upstream, usable_keys
 from clawbench.models import Model
 from clawbench.results import RunDirectory
 
@@ -38,7 +38,7 @@ class Gateway:
         self.socket_path = socket_path
         self._meters: dict[str, Meter] = {}
         self._supplies: dict[tuple[object, ...], Supply] = {}
-        self._client: httpx.AsyncClient | None = None
+        self._lines = Lines()
         self._app = build_app(self._meters.get)
         self._servers: list[tuple[_Server, asyncio.Task[None]]] = []
         self._noise = _CutConnections()
@@ -62,8 +62,7 @@ class Gateway:
         for server, _ in self._servers:
             server.should_exit = True
         await asyncio.gather(*(task for _, task in self._servers))
-        if self._client is not None:
-            await self._client.aclose()
+        await self._lines.close()
         self.socket_path.unlink(missing_ok=True)
         logging.getLogger("uvicorn.error").removeFilter(self._noise)
         _WIRE_LOG.setLevel(self._wire_log_level)
@@ -123,7 +122,7 @@ class Gateway:
 
     def _upstream(self, run_id: str, model: Model, redactor: Redactor) -> tuple[Upstream, PriceList | None]:
         if not model.scripted:
-            return HttpUpstream(model, self._http, redactor, self._supply(model)), find_price(model)
+            return HttpUpstream(model, self._lines, redactor, self._supply(model)), find_price(model)
         policy = load_policy(model.policy)
         price = model.price or policy.price
         return ScriptedUpstream(policy, run_id, model.api_type), None if price is None else PriceList(price)
@@ -138,12 +137,6 @@ class Gateway:
     def _forget(self, meter: Meter) -> None:
         self._meters.pop(meter.token, None)
 
-    def _http(self) -> httpx.AsyncClient:
-        if self._client is None:
-            limits = httpx.Limits(max_connections=None, max_keepalive_connections=64)
-            self._client = httpx.AsyncClient(timeout=TIMEOUT, limits=limits, follow_redirects=False)
-        return self._client
-
     async def _serve(self, listener: socket.socket) -> None:
         server = _Server(
             uvicorn.Config(
@@ -152,6 +145,7 @@ class Gateway:
                 access_log=False,
                 lifespan="off",
                 ws="none",
+                proxy_headers=False,
                 server_header=False,
                 date_header=False,
                 timeout_graceful_shutdown=2,

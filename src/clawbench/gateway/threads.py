@@ -22,8 +22,10 @@ class View:
 
     def unseen(self, keys: list[str]) -> list[int]:
         """Positions of the messages that this view does not hold."""
-        new, place = [], 0
-        for position, key in enumerate(keys):
+        same = next((n for n, (a, b) in enumerate(zip(self.keys, keys, strict=False)) if a != b), None)
+        place = min(len(self.keys), len(keys)) if same is None else same
+        new: list[int] = []
+        for position, key in enumerate(keys[place:], place):
             if self._sent_back(position, place, key):
                 place += 1
                 continue

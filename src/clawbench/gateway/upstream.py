@@ -13,14 +13,12 @@ from pydantic import SecretStr
 
 from clawbench.errors import InputError
 from clawbench.gateway.dialects import DIALECTS, Operation
+from clawbench.gateway.lines import Lines
 from clawbench.gateway.redaction import Redactor
 from clawbench.gateway.supply import Pass, Supply
 from clawbench.models import Model
 
 Headers = Sequence[tuple[str, str]]
-
-TIMEOUT = httpx.Timeout(connect=20, read=900, write=120, pool=None)
-"""A thinking model may be silent for minutes."""
 
 _HOP_BY_HOP = frozenset(
     (
@@ -106,43 +104,47 @@ class HttpUpstream:
     def __init__(
         self,
         model: Model,
-        client: Callable[[], httpx.AsyncClient],
+        lines: Lines,
         redactor: Redactor,
         supply: Supply | None = None,
     ) -> None:
         self._base = _base_url(model)
         self._dialect = DIALECTS[model.api_type]
         self._supply = supply or Supply(model.name, usable_keys(model))
-        self._client = client
+        self._lines = lines
         self._redactor = redactor
 
     async def send(self, call: Outgoing) -> Reply:
         passed = await self._supply.enter()
-        try:
-            reply = await self._post(call, passed)
-        except BaseException:
+        pool = self._lines.take()
+
+        def done() -> None:
+            self._lines.give_back(pool)
             self._supply.leave()
+
+        try:
+            reply = HttpReply(await self._post(call, passed, pool.client), self._redactor.fresh(), done)
+        except BaseException:
+            done()
             raise
         after = next((value for name, value in reply.headers if name.lower() == "retry-after"), None)
         set_aside = self._supply.heard(passed, reply.status, after)
         reply.notes = _notes(passed, len(self._supply.keys), set_aside=set_aside)
         return reply
 
-    async def _post(self, call: Outgoing, passed: Pass) -> HttpReply:
+    async def _post(self, call: Outgoing, passed: Pass, client: httpx.AsyncClient) -> httpx.Response:
         outgoing = {name.lower(): value for name, value in call.headers if _goes_up(name)}
         outgoing = {**self._dialect.headers, **outgoing}
         outgoing |= {"content-type": "application/json", "accept-encoding": "identity"}
         if passed.secret is not None:
             name, value = self._dialect.authorization(passed.secret.get_secret_value())
             outgoing[name] = value
-        client = self._client()
         content = json.dumps(call.body).encode()
         request = client.build_request("POST", self._url(call), content=content, headers=outgoing)
         try:
-            response = await client.send(request, stream=True)
+            return await client.send(request, stream=True)
         except httpx.HTTPError as error:
             raise UnreachableError(_describe(error, self._redactor)) from None
-        return HttpReply(response, self._redactor.fresh(), self._supply.leave)
 
     def _url(self, call: Outgoing) -> httpx.URL:
         base = self._base.path.rstrip("/")
