@@ -18,7 +18,14 @@ from clawbench import doctor
 from clawbench.cli.console import err, out
 from clawbench.cli.live import cancel_on_signals
 from clawbench.cli.run import CANCELLED_EXIT, check_output
-from clawbench.cli.selecting import CASES_HELP, LANGUAGE_HELP, SUITE_HELP, Selection
+from clawbench.cli.selecting import (
+    CASES_HELP,
+    DATASET_HELP,
+    LANGUAGE_HELP,
+    MIRROR_HELP,
+    SUITE_HELP,
+    Selection,
+)
 from clawbench.errors import InputError
 from clawbench.results import Verdict, write_json
 from clawbench.results.layout import claim
@@ -40,6 +47,8 @@ def evaluate(
     suite: Annotated[str | None, typer.Option(help=SUITE_HELP)] = None,
     cases: Annotated[str | None, typer.Option(metavar="GLOB", help=CASES_HELP)] = None,
     language: Annotated[str | None, typer.Option(help=LANGUAGE_HELP)] = None,
+    dataset: Annotated[list[str] | None, typer.Option(help=DATASET_HELP)] = None,
+    mirror: Annotated[list[Path] | None, typer.Option(metavar="DIR", help=MIRROR_HELP)] = None,
     gold: Annotated[bool, typer.Option("--gold", help="Judge the tasks' own fixes.")] = False,
     empty: Annotated[bool, typer.Option("--empty", help="Judge an empty patch for each task.")] = False,
     evaluator: Annotated[Evaluator, typer.Option(help="Who judges.")] = Evaluator.OWN,
@@ -58,11 +67,11 @@ def evaluate(
     Exit code 0: everything was judged, whatever the verdicts. 1: something could not be judged (verdict
     `error`). 2: something given cannot be used. 130: cancelled; what was judged is kept.
     """
-    selection = Selection(suite, cases, language)
+    selection = Selection(suite, cases, language, dataset or [], mirror or [])
     wanted, tasks = _what_to_judge(predictions, selection, gold=gold, empty=empty)
     doctor.require("coding", *(["bwrap"] if sandbox == "bwrap" else []))
     check_output(output)
-    source = predictions.stem if predictions else f"{suite}-{'gold' if gold else 'empty'}"
+    source = predictions.stem if predictions else f"{suite or 'dataset'}-{'gold' if gold else 'empty'}"
     directory = claim(output, source)
     judged, cancelled = asyncio.run(
         _judge(wanted, tasks, directory, sandbox=sandbox, workers=workers, fresh=fresh, as_json=as_json)

@@ -4,15 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from clawbench.errors import InputError
+from clawbench.runner.host import cache_directory
 from clawbench.tasks import Broken, CodingTask
+from clawbench.tasks.datasets import load_rows
+from clawbench.tasks.mirrors import VARIABLE, find_mirror, mirror_directories
 from clawbench.tasks.predictions import Prediction
-from clawbench.tasks.suites import Member, languages, matches, members, require_suite, suite_names
+from clawbench.tasks.recipes import guessed_language, task_of_row
+from clawbench.tasks.suites import Member, languages, matches, members, require_suite, speaks, suite_names
 
 SUITE_HELP = "Only this suite (`clawbench tasks list` shows them)."
 CASES_HELP = "Only ids that match this glob; several with commas between them."
 LANGUAGE_HELP = "Only tasks in this programming language."
+DATASET_HELP = (
+    "SWE-bench-shaped rows: a JSONL, JSON or Parquet file, a directory of them, or a Hugging Face dataset."
+)
+MIRROR_HELP = f"Directory with git mirrors of the rows' repositories [default: ${VARIABLE}]."
+OTHER_ROWS = "dataset"
+"""The suite of rows that no list of ours names."""
 
 
 @dataclass(frozen=True)
@@ -22,6 +33,8 @@ class Selection:
     suite: str | None = None
     cases: str | None = None
     language: str | None = None
+    datasets: Sequence[str] = ()
+    mirrors: Sequence[Path] = ()
 
     def members(self) -> list[Member]:
         names = suite_names() if self.suite is None else [require_suite(self.suite)]
@@ -44,10 +57,15 @@ class Selection:
 
     def coding_tasks(self, ids: Sequence[str] | None = None) -> dict[str, CodingTask]:
         """The coding tasks meant, by id; with `ids` exactly those."""
-        if ids is None and self.suite is None:
-            raise InputError("is missing", field="--suite", remedy=f"Known: {', '.join(suite_names())}")
-        found = {member.id: _task_of(member) for member in self.members() if ids is None or member.id in ids}
-        chosen = {name: task for name, task in found.items() if task is not None}
+        if ids is None and self.suite is None and not self.datasets:
+            raise InputError(
+                "is missing", field="--suite", remedy=f"Known: {', '.join(suite_names())}; or give --dataset"
+            )
+        chosen = {
+            name: task
+            for name, task in (self._of_datasets(ids) if self.datasets else self._bundled()).items()
+            if ids is None or name in ids
+        }
         if unknown := [name for name in ids or () if name not in chosen]:
             raise InputError(
                 f"no task known for {', '.join(unknown[:3])}" + (" and others" if len(unknown) > 3 else ""),
@@ -56,11 +74,35 @@ class Selection:
             )
         if not chosen:
             raise InputError(
-                f"no coding task matches in suite {self.suite!r}",
+                f"no coding task matches in {self.suite or ', '.join(self.datasets)}",
                 field="--cases",
-                remedy="`clawbench tasks list --suite …` shows the ids",
+                remedy="`clawbench tasks list --suite …` shows the ids; rows of listed ones need --dataset",
             )
         return chosen
+
+    def _bundled(self) -> dict[str, CodingTask]:
+        found = {member.id: _task_of(member) for member in self.members()}
+        return {name: task for name, task in found.items() if task is not None}
+
+    def _of_datasets(self, ids: Sequence[str] | None) -> dict[str, CodingTask]:
+        """Tasks of the rows; a suite's list says which of them count, and knows their languages."""
+        cache = cache_directory()
+        rows = load_rows(self.datasets, cache)
+        listed = {member.id: member for member in (members(self.suite) if self.suite else members("swe"))}
+        mirrors = mirror_directories(self.mirrors)
+        tasks = {}
+        for name, row in rows.items():
+            if (ids is not None and name not in ids) or not matches(name, self.cases or "*"):
+                continue
+            member = listed.get(name)
+            if self.suite is not None and member is None:
+                continue
+            language = member.language if member else row.language or guessed_language(row.test_patch)
+            if self.language is None or speaks(language, self.language):
+                suite = self.suite or OTHER_ROWS
+                mirror = find_mirror(row.repo, mirrors)
+                tasks[name] = task_of_row(row, mirror, suite=suite, language=language, directory=cache)
+        return tasks
 
 
 def _task_of(member: Member) -> CodingTask | None:

@@ -6,10 +6,19 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from clawbench.errors import SandboxError
+from clawbench.environments.repo.setup import TestEnvironment, prepare_environment
+from clawbench.errors import EnvironmentFailedError, MissingPartError, SandboxError
 from clawbench.results import Cause, Check, Score, Verdict, write_json
 from clawbench.scoring.before import Before, keep_before, load_before, measured
-from clawbench.scoring.checkout import ApplyError, Trees, apply_patch, check_out, copy_files, open_trees
+from clawbench.scoring.checkout import (
+    ApplyError,
+    Trees,
+    add_products,
+    apply_patch,
+    check_out,
+    copy_files,
+    open_trees,
+)
 from clawbench.scoring.kinds import EvaluatorError, kind_of
 from clawbench.scoring.testreport import Outcome
 from clawbench.scoring.testrun import OpenSandbox, TestRun, TestSite, run_tests
@@ -36,7 +45,7 @@ async def score_coding(
     evaluation = _Evaluation(task, scratch, open_sandbox, cache, time_limit_s)
     try:
         score = await evaluation.score(patch, source)
-    except (EvaluatorError, SandboxError) as error:
+    except (EvaluatorError, SandboxError, EnvironmentFailedError, MissingPartError) as error:
         score = Score(verdict=Verdict.ERROR, cause=Cause.INFRASTRUCTURE, explanation=str(error))
     write_json(report, {"command": task.test_command, "verdict": score.verdict, **evaluation.report})
     return score
@@ -55,11 +64,17 @@ class _Evaluation:
     ) -> None:
         self._task, self._scratch, self._open_sandbox = task, scratch, open_sandbox
         self._cache, self._time_limit_s = cache, time_limit_s
+        self._environment: TestEnvironment | None = None
         self.report: dict[str, Any] = {}
 
     async def score(self, patch: bytes, source: Path) -> Score:
         self._scratch.mkdir(parents=True, exist_ok=True)
         trees = await open_trees(self._task, source, self._scratch)
+        self._environment = await prepare_environment(
+            self._task, source, self._cache or self._scratch, self._open_sandbox
+        )
+        if self._environment is not None and self._environment.notices:
+            self.report["environment"] = list(self._environment.notices)
         before = load_before(self._task, self._cache) or await self._measure_before(trees)
         self.report["before"] = {"measured_at": before.measured_at, "cached": before.cached} | _table(
             before.outcomes
@@ -89,12 +104,20 @@ class _Evaluation:
         checkout = self._scratch / name
         await check_out(trees, tree, checkout)
         fixed = copy_files(checkout, trees.deciding, self._scratch / f"{name}-tests")
-        site = TestSite(checkout, fixed, self._scratch / f"{name}-run")
+        site = self._site(checkout, fixed, self._scratch / f"{name}-run")
         tests = [*self._task.fail_to_pass, *self._task.pass_to_pass]
         kind = kind_of(self._task)
         return await run_tests(
             self._task.test_command, tests, kind, site, self._open_sandbox, self._time_limit_s
         )
+
+    def _site(self, checkout: Path, fixed: dict[str, Path], scratch: Path) -> TestSite:
+        environment = self._environment
+        if environment is None:
+            return TestSite(checkout, fixed, scratch)
+        if environment.products is not None:
+            add_products(environment.products, checkout)
+        return TestSite(checkout, fixed, scratch, environment.mounts, environment.env, environment.python)
 
     def _judge(self, run: TestRun) -> Score:
         self.report["after"] = {"duration_s": run.duration_s} | _table(run.outcomes)

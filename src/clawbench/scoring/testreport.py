@@ -34,11 +34,9 @@ class Reading:
 
 def read_report(raw: bytes, nonce: bytes, tests: Sequence[str]) -> Reading:
     """One frame per line, each marked with the nonce; one outcome per test; `end`, and nothing after it."""
-    lines = raw.split(b"\n")
-    unfinished = lines.pop()
-    frames = [_frame(line, nonce) for line in lines]
+    frames = frames_of(raw, nonce)
     started = bool(frames) and frames[0] is not None and "hello" in frames[0]
-    if unfinished or any(frame is None for frame in frames):
+    if any(frame is None for frame in frames):
         return Reading(started, _all(tests, TAMPERED, "something else wrote to the report"))
     known = [frame for frame in frames if frame is not None]
     if not started or not known[-1:] or known[-1].get("end") != len(tests):
@@ -49,6 +47,13 @@ def read_report(raw: bytes, nonce: bytes, tests: Sequence[str]) -> Reading:
     return Reading(
         started, {str(f["test"]): Outcome(str(f.get("status")), str(f.get("detail", ""))) for f in results}
     )
+
+
+def frames_of(raw: bytes, nonce: bytes) -> list[dict[str, Any] | None]:
+    """One per line; None for what does not have the nonce, is no object, or was cut short."""
+    lines = raw.split(b"\n")
+    unfinished = lines.pop()
+    return [_frame(line, nonce) for line in lines] + ([None] if unfinished else [])
 
 
 def _frame(line: bytes, nonce: bytes) -> dict[str, Any] | None:

@@ -9,6 +9,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, field_validator
 
+from clawbench.tasks.setup import Setup
+
 PLACEHOLDER_PATTERN = "__PLACEHOLDER_WILL_NOT_MATCH__"
 
 
@@ -189,6 +191,8 @@ class CodingTask(_TaskBase):
     fail_to_pass: list[str] = Field(alias="FAIL_TO_PASS", min_length=1)
     pass_to_pass: list[str] = Field(alias="PASS_TO_PASS", default=[])
     repo_source: RepoSource
+    setup: Setup | None = None
+    """How the tests' environment is made; None where the system has all they need."""
     patch: str = ""
     """The gold fix. Never near the agent."""
     test_patch: str = ""

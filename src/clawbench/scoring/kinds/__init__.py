@@ -6,12 +6,13 @@ list it below.
 """
 
 from clawbench.errors import InputError
+from clawbench.scoring.kinds.django import Django
 from clawbench.scoring.kinds.exitcode import ExitCode
 from clawbench.scoring.kinds.protocol import EvaluatorError, Evidence, Invocation, Place, RunnerKind
 from clawbench.scoring.kinds.unittests import UNITTEST_MARK, UnitTest
 from clawbench.tasks import CodingTask
 
-KINDS: dict[str, RunnerKind] = {kind.name: kind for kind in (ExitCode(), UnitTest())}
+KINDS: dict[str, RunnerKind] = {kind.name: kind for kind in (ExitCode(), UnitTest(), Django())}
 
 __all__ = ["KINDS", "EvaluatorError", "Evidence", "Invocation", "Place", "RunnerKind", "kind_of"]
 
