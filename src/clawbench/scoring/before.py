@@ -12,7 +12,7 @@ from pathlib import Path
 
 from clawbench.results import now, write_json
 from clawbench.scoring import kinds, programs
-from clawbench.scoring.testreport import Outcome
+from clawbench.scoring.testreport import EXPECTED_FAILURE, Outcome
 from clawbench.scoring.testrun import TestRun
 from clawbench.tasks import CodingTask, content_hash
 
@@ -24,18 +24,22 @@ class Before:
     outcomes: dict[str, Outcome]
     measured_at: str
     cached: bool = False
+    traits: frozenset[str] = frozenset()
 
     def problem(self, task: CodingTask) -> str | None:
         """What is wrong with the task; None where the tests can decide."""
-        solved = [test for test in task.fail_to_pass if self.outcomes[test].passed]
-        broken = [test for test in task.pass_to_pass if not self.outcomes[test].passed]
-        if solved:
-            return f"pass without any fix: {', '.join(solved[:5])}"
+        broken = [test for test in task.pass_to_pass if not self.holds(test)]
+        if all(self.outcomes[test].passed for test in task.fail_to_pass):
+            return f"pass without any fix: {', '.join(task.fail_to_pass[:5])}"
         return f"should pass without a fix but do not: {', '.join(broken[:5])}" if broken else None
+
+    def holds(self, test: str) -> bool:
+        """Passed, or failed as the test itself expects, which SWE-bench counts among those that pass."""
+        return self.outcomes[test].passed or self.outcomes[test].status == EXPECTED_FAILURE
 
 
 def measured(run: TestRun) -> Before:
-    return Before(dict(run.outcomes), now())
+    return Before(dict(run.outcomes), now(), traits=run.traits)
 
 
 def load_before(task: CodingTask, cache: Path | None) -> Before | None:
@@ -43,7 +47,7 @@ def load_before(task: CodingTask, cache: Path | None) -> Before | None:
         return None
     kept = json.loads(file.read_bytes())
     outcomes = {test: Outcome(**outcome) for test, outcome in kept["outcomes"].items()}
-    return Before(outcomes, kept["measured_at"], cached=True)
+    return Before(outcomes, kept["measured_at"], cached=True, traits=frozenset(kept["traits"]))
 
 
 def keep_before(task: CodingTask, before: Before, cache: Path | None) -> None:
@@ -51,7 +55,8 @@ def keep_before(task: CodingTask, before: Before, cache: Path | None) -> None:
         file = _file(task, cache)
         file.parent.mkdir(parents=True, exist_ok=True)
         outcomes = {test: asdict(outcome) for test, outcome in before.outcomes.items()}
-        write_json(file, {"task": task.id, "measured_at": before.measured_at, "outcomes": outcomes})
+        about = {"task": task.id, "measured_at": before.measured_at, "traits": sorted(before.traits)}
+        write_json(file, {**about, "outcomes": outcomes})
 
 
 def _file(task: CodingTask, cache: Path) -> Path:

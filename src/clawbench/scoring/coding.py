@@ -20,7 +20,7 @@ from clawbench.scoring.checkout import (
     open_trees,
 )
 from clawbench.scoring.kinds import EvaluatorError, kind_of
-from clawbench.scoring.testreport import Outcome
+from clawbench.scoring.testreport import EXPECTED_FAILURE, TAMPERED, Outcome
 from clawbench.scoring.testrun import OpenSandbox, TestRun, TestSite, run_tests
 from clawbench.tasks import CodingTask
 
@@ -92,7 +92,7 @@ class _Evaluation:
             explanation = f"`git apply` does not take the patch: {error}"
             return Score(verdict=Verdict.APPLY_FAILED, cause=Cause.AGENT, explanation=explanation)
         self.report["restored"] = patched.restored
-        return self._judge(await self._run(trees, patched.tree, "after"))
+        return self._judge(await self._run(trees, patched.tree, "after"), before)
 
     async def _measure_before(self, trees: Trees) -> Before:
         run = await self._run(trees, trees.tests, "before")
@@ -119,17 +119,25 @@ class _Evaluation:
             add_products(environment.products, checkout)
         return TestSite(checkout, fixed, scratch, environment.mounts, environment.env, environment.python)
 
-    def _judge(self, run: TestRun) -> Score:
+    def _judge(self, run: TestRun, before: Before) -> Score:
+        if added := sorted(run.traits - before.traits):
+            told = Outcome(TAMPERED, f"the patch adds to how tests are run: {', '.join(added)}")
+            run.outcomes = dict.fromkeys(run.outcomes, told)
         self.report["after"] = {"duration_s": run.duration_s} | _table(run.outcomes)
         self.report["output_tail"] = run.output
         if run.timed_out:
             explanation = f"the tests took longer than {self._time_limit_s:g} s"
             return self._decide(run.outcomes, Verdict.TIMEOUT, Cause.AGENT, explanation)
-        failed = [test for test, outcome in run.outcomes.items() if not outcome.passed]
+        failed = [test for test in run.outcomes if not self._counts(test, run, before)]
         if not failed:
             return self._decide(run.outcomes, Verdict.RESOLVED, Cause.NONE, "all tests that decide pass")
         explanation = f"{len(failed)} of {len(run.outcomes)} tests do not pass: {', '.join(failed[:5])}"
         return self._decide(run.outcomes, Verdict.UNRESOLVED, Cause.AGENT, explanation)
+
+    def _counts(self, test: str, run: TestRun, before: Before) -> bool:
+        """A pass; for tests that must go on as before, also a failure that was expected before as well."""
+        expected = run.outcomes[test].status == before.outcomes[test].status == EXPECTED_FAILURE
+        return run.outcomes[test].passed or (expected and test not in self._task.fail_to_pass)
 
     def _decide(
         self, outcomes: dict[str, Outcome], verdict: Verdict, cause: Cause, explanation: str

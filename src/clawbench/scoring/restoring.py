@@ -6,9 +6,10 @@ from collections.abc import Collection, Iterable
 from pathlib import PurePosixPath
 
 _TEST_DIRECTORIES = frozenset(("test", "tests", "testing", "spec", "specs", "__tests__"))
-_RUNNER_FILES = frozenset(
-    ("conftest.py", "pytest.ini", ".pytest.ini", "tox.ini", "sitecustomize.py", "usercustomize.py")
-)
+_RUNNER_FILES = frozenset(("pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml"))
+_RUNNER_MODULES = frozenset(("conftest", "sitecustomize", "usercustomize"))
+_RUNNER_ENDINGS = (".pth", ".egg-info", ".dist-info", ".egg-link")
+"""Installed packages announce plug-ins in the last ones."""
 
 
 def file_of_test(test_id: str, files: Collection[str]) -> str | None:
@@ -32,12 +33,18 @@ def reason_to_restore(path: str, deciding: Collection[str]) -> str | None:
         return "decides the score"
     if any(other.startswith(f"{path}/") or path.startswith(f"{other}/") for other in deciding):
         return "is in the way of a file that decides the score"
-    name = PurePosixPath(path).name
-    if name in _RUNNER_FILES or name.endswith(".pth"):
+    if any(_configures_runner(part) for part in PurePosixPath(path).parts):
         return "configures the test runner"
     if any(str(parent) in _test_directories(deciding) for parent in PurePosixPath(path).parents):
         return "lies beside the tests that decide the score"
     return None
+
+
+def _configures_runner(part: str) -> bool:
+    """Whether a file or directory of that name has a say in how Python's test runners work."""
+    return (
+        part in _RUNNER_FILES or part.endswith(_RUNNER_ENDINGS) or part.partition(".")[0] in _RUNNER_MODULES
+    )
 
 
 def _test_directories(deciding: Collection[str]) -> frozenset[str]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from clawbench.sandbox import Command, Ended, Limits, Mount, Sandbox
 from clawbench.sandbox.interpreter import base_interpreter
 from clawbench.scoring import programs
-from clawbench.scoring.kinds import Evidence, Invocation, Place, RunnerKind
+from clawbench.scoring.kinds import Evidence, Invocation, Place, RunnerKind, WatchingKind
 from clawbench.scoring.programs import unittest_program
 from clawbench.scoring.testreport import MISSING, Outcome
 
@@ -40,6 +40,8 @@ class TestRun:
     output: str = ""
     timed_out: bool = False
     duration_s: float = 0.0
+    traits: frozenset[str] = frozenset()
+    """What of the tested code had a hand in how the tests were run."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,8 @@ async def run_tests(
             if run.timed_out:
                 break
             run.outcomes |= _spoken_for(invocation, kind.read(invocation, evidence))
+            if isinstance(kind, WatchingKind):
+                run.traits |= kind.traits(invocation, evidence)
     finally:
         await sandbox.close()
     for test in tests:

@@ -8,13 +8,30 @@ list it below.
 from clawbench.errors import InputError
 from clawbench.scoring.kinds.django import Django
 from clawbench.scoring.kinds.exitcode import ExitCode
-from clawbench.scoring.kinds.protocol import EvaluatorError, Evidence, Invocation, Place, RunnerKind
+from clawbench.scoring.kinds.protocol import (
+    EvaluatorError,
+    Evidence,
+    Invocation,
+    Place,
+    RunnerKind,
+    WatchingKind,
+)
+from clawbench.scoring.kinds.pytests import PyTest
 from clawbench.scoring.kinds.unittests import UNITTEST_MARK, UnitTest
 from clawbench.tasks import CodingTask
 
-KINDS: dict[str, RunnerKind] = {kind.name: kind for kind in (ExitCode(), UnitTest(), Django())}
+KINDS: dict[str, RunnerKind] = {kind.name: kind for kind in (ExitCode(), UnitTest(), Django(), PyTest())}
 
-__all__ = ["KINDS", "EvaluatorError", "Evidence", "Invocation", "Place", "RunnerKind", "kind_of"]
+__all__ = [
+    "KINDS",
+    "EvaluatorError",
+    "Evidence",
+    "Invocation",
+    "Place",
+    "RunnerKind",
+    "WatchingKind",
+    "kind_of",
+]
 
 
 def kind_of(task: CodingTask) -> RunnerKind:

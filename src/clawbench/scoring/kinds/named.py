@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from clawbench.scoring.testreport import MISSING, TAMPERED, Outcome, frames_of
+from clawbench.scoring.testreport import HIDDEN, MISSING, PASSED, TAMPERED, Outcome, frames_of
 
 Matches = Callable[[str, Sequence[str]], bool]
 
@@ -45,7 +45,7 @@ def _outcome(frames: Sequence[dict[str, Any]]) -> Outcome:
     """All tests of that name must have passed: ids that were cut short can stand for several."""
     if not frames:
         return Outcome(MISSING, "no such test ran")
-    worst = next((frame for frame in frames if frame.get("status") != "passed"), frames[0])
+    worst = next((frame for frame in frames if frame.get("status") not in (PASSED, HIDDEN)), frames[0])
     return Outcome(str(worst.get("status")), str(worst.get("detail", "")))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from clawbench.scoring.testreport import Outcome
 
@@ -80,6 +80,16 @@ class RunnerKind(Protocol):
         Raises EvaluatorError where the runner itself could not start.
         """
         ...
+
+
+@runtime_checkable
+class WatchingKind(RunnerKind, Protocol):
+    """A kind that also sees which parts of the tested code have a hand in how tests are run.
+
+    Where a patch adds to what there was before it, nothing that its tests report is believed.
+    """
+
+    def traits(self, invocation: Invocation, evidence: Evidence) -> frozenset[str]: ...
 
 
 def _tail(path: Path, size: int) -> str:

@@ -40,7 +40,7 @@ class Entry:
         self.status, self.detail = "missing", "it was not run"
         description = test.shortDescription()
         self.names = [str(test), *([description] if description else [])]
-        self.control = False
+        self.control = self.glued = self.subtests_only = False
 
     def note(self, status: Any, detail: Any = "") -> Any:
         if self.status in ("missing", "passed"):
@@ -54,6 +54,7 @@ class Book:
         self.entries: Any = {}
         self.root = os.path.join(root, "tests")
         self.bodies: Any = {}
+        self.open_line = False
 
     def enter(self, tests: Any) -> Any:
         for test in tests:
@@ -63,7 +64,24 @@ class Book:
     def note(self, test: Any, status: Any, detail: Any = "") -> Any:
         entry = self.entries.get(id(test))
         if entry is not None:
+            entry.subtests_only = False
             entry.note(status, detail)
+
+    def note_subtest(self, test: Any, detail: Any) -> Any:
+        entry = self.entries.get(id(test))
+        if entry is not None:
+            entry.subtests_only = entry.subtests_only or entry.status == "missing"
+            entry.note("failed", detail)
+
+    def begin(self, test: Any) -> Any:
+        """Before Python 3.11 a test that fails in subtests only leaves its line in the log open."""
+        entry = self.entries.get(id(test))
+        if entry is not None:
+            entry.glued = self.open_line and len(entry.names) == 1
+
+    def finish(self, test: Any) -> Any:
+        entry = self.entries.get(id(test))
+        self.open_line = entry is not None and entry.subtests_only and sys.version_info < (3, 11)
 
     def succeed(self, test: Any, frame: Any) -> Any:
         entry = self.entries.get(id(test))
@@ -115,6 +133,14 @@ def result_class(book: Any) -> Any:
         return "".join(traceback.format_exception(*err))
 
     class Result(unittest.runner.TextTestResult):
+        def startTest(self, test: Any) -> Any:
+            book.begin(test)
+            super().startTest(test)
+
+        def stopTest(self, test: Any) -> Any:
+            book.finish(test)
+            super().stopTest(test)
+
         def addSuccess(self, test: Any) -> Any:
             book.succeed(test, frame_of(1))
             super().addSuccess(test)
@@ -129,7 +155,7 @@ def result_class(book: Any) -> Any:
 
         def addSubTest(self, test: Any, subtest: Any, err: Any) -> Any:
             if err is not None:
-                book.note(test, "failed", text(err))
+                book.note_subtest(test, text(err))
             super().addSubTest(test, subtest, err)
 
         def addSkip(self, test: Any, reason: Any) -> Any:
@@ -205,7 +231,8 @@ def main(root: Any, settings: Any, labels: Any) -> Any:
     trouble = ["%s was changed" % name for name in tampered] + ["%s passed" % name for name in passing]
     for entry in entries:
         if not entry.control:
-            send({"names": entry.names, "status": entry.status, "detail": entry.detail})
+            status = "hidden" if entry.glued and entry.status == "passed" else entry.status
+            send({"names": entry.names, "status": status, "detail": entry.detail})
     sys.stdout.flush()
     sys.stderr.flush()
     send({"end": len([entry for entry in entries if not entry.control]), "tampered": trouble[:20]})
