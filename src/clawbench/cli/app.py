@@ -13,6 +13,7 @@ from clawbench.cli.console import err
 from clawbench.cli.demo import demo
 from clawbench.cli.evaluate import evaluate
 from clawbench.cli.record import record
+from clawbench.cli.replay import replay
 from clawbench.cli.run import run
 from clawbench.errors import ClawbenchError
 
@@ -34,6 +35,7 @@ app = typer.Typer(
 app.command()(demo)
 app.command()(run)
 app.command("eval")(evaluate)
+app.command()(replay)
 app.command()(record)
 app.command("doctor")(doctor.doctor)
 app.add_typer(tasks.app, name="tasks")

@@ -12,7 +12,7 @@ from clawbench.harnesses.human import HUMAN
 from clawbench.models import SCRIPTED, Model, absent_model, load_models, scripted_model
 from clawbench.tasks import Task
 
-MODELS_HELP = "The models file [default: ./models.yaml, else ~/.config/clawbench/models.yaml]."
+MODELS_HELP = "The models file (default: ./models.yaml, else ~/.config/clawbench/models.yaml)."
 
 
 def find_models(file: Path | None) -> dict[str, Model]:

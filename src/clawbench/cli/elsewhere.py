@@ -9,7 +9,7 @@ from clawbench.tasks import Task
 
 CDP_HELP = (
     "Web tasks: use a browser that runs elsewhere, at http://HOST:PORT or ws(s)://…; `${NAME}` is filled in "
-    f"from the environment [default: what {VARIABLE} says]."
+    f"from the environment (default: what {VARIABLE} says)."
 )
 
 

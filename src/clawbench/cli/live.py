@@ -10,7 +10,7 @@ from rich.live import Live
 from rich.table import Table
 
 from clawbench.cli.console import err
-from clawbench.cli.tables import money
+from clawbench.cli.tables import cost_of
 from clawbench.results import RunDirectory, RunRecord
 from clawbench.runner import Host, Progress, RunSpec, open_host, run_task
 
@@ -72,7 +72,7 @@ def _figures(line: Progress) -> list[str]:
         str(line.requests),
         str(m.turns),
         f"{m.usage.total:,}",
-        money(m.cost_usd, m.scripted),
+        cost_of(m),
     ]
 
 

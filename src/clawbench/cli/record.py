@@ -24,7 +24,7 @@ from clawbench.tasks import WebTask, find_task
 def record(
     task: Annotated[str, typer.Argument(help="A task directory, `suite/id`, or an id.")],
     output: Annotated[Path, typer.Option(help="Where run directories go.")] = Path("runs"),
-    batch: Annotated[str | None, typer.Option(help="Name that groups runs [default: date and time].")] = None,
+    batch: Annotated[str | None, typer.Option(help="Name that groups runs (default: date and time).")] = None,
     port: Annotated[
         int, typer.Option(min=1024, max=65535, help="Port of the recorder API on 127.0.0.1.")
     ] = PORT,
@@ -32,7 +32,7 @@ def record(
         bool, typer.Option("--launch", help="Open a browser with a fresh profile, ready to record.")
     ] = False,
     time_limit: Annotated[
-        float | None, typer.Option(min=0.001, help="Minutes for the task [default: the task's].")
+        float | None, typer.Option(min=0.001, help="Minutes for the task (default: the task's).")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the record as JSON on stdout.")] = False,
 ) -> None:

@@ -16,6 +16,7 @@ from clawbench.cli.choices import MODELS_HELP, choose_model
 from clawbench.cli.console import err, print_json
 from clawbench.cli.elsewhere import CDP_HELP, check_endpoint, find_endpoint
 from clawbench.cli.live import perform_runs
+from clawbench.cli.replaying import ends_with_record, only_one, recorded_source, replay_failed, show_replay
 from clawbench.cli.tables import run_row, show_runs
 from clawbench.cli.viewing import refuse_with_human, view_settings
 from clawbench.environments.browser.ports import RECORDER as PORT
@@ -39,12 +40,12 @@ def run(
     ] = None,
     harness: Annotated[
         str | None,
-        typer.Option(help="The agent program (`clawbench harness list`) [default: reference]."),
+        typer.Option(help="The agent program (`clawbench harness list`) (default: reference)."),
     ] = None,
     human: Annotated[bool, typer.Option("--human", help="No agent: drive the browser yourself.")] = False,
     watch: Annotated[bool, typer.Option("--watch", help="Show the screen live, view only.")] = False,
     listen: Annotated[
-        str | None, typer.Option(help="Address of the live view [default: 127.0.0.1:6080].")
+        str | None, typer.Option(help="Address of the live view (default: 127.0.0.1:6080).")
     ] = None,
     browser_cdp: Annotated[str | None, typer.Option(metavar="URL", help=CDP_HELP)] = None,
     api: Annotated[
@@ -52,12 +53,12 @@ def run(
     ] = False,
     models: Annotated[Path | None, typer.Option(help=MODELS_HELP)] = None,
     output: Annotated[Path, typer.Option(help="Where run directories go.")] = Path("runs"),
-    batch: Annotated[str | None, typer.Option(help="Name that groups runs [default: date and time].")] = None,
+    batch: Annotated[str | None, typer.Option(help="Name that groups runs (default: date and time).")] = None,
     sandbox: Annotated[
         str, typer.Option(help="`bwrap`, or `none` for plain processes without any isolation.")
     ] = "bwrap",
     time_limit: Annotated[
-        float | None, typer.Option(min=0.001, help="Minutes for the agent [default: the task's].")
+        float | None, typer.Option(min=0.001, help="Minutes for the agent (default: the task's).")
     ] = None,
     idle: Annotated[
         float, typer.Option(min=0.1, help="Seconds without action or model call that end a run.")
@@ -67,9 +68,24 @@ def run(
     max_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens this run may use, all kinds.")] = None,
     max_calls: Annotated[int | None, typer.Option(min=1, help="Model calls this run may make.")] = None,
     memory: Annotated[int, typer.Option(min=64, help="MiB of memory the agent may use.")] = 4096,
+    record_only: Annotated[
+        bool,
+        typer.Option("--record-only", help="Ask the model for every answer, and record it (default)."),
+    ] = False,
+    replay_or_fail: Annotated[
+        Path | None,
+        typer.Option(metavar="RUN", help="Take the answers from this run's record; end where it has none."),
+    ] = None,
+    replay_then_live: Annotated[
+        Path | None,
+        typer.Option(metavar="RUN", help="The same, and ask the model where the record has none."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the record as JSON on stdout.")] = False,
 ) -> None:
     """Run one harness with one model at one task, record it, meter it and score it.
+
+    Every run is recorded; `clawbench replay RUN` makes one again as it was. To give a record's answers to
+    another task, harness or set of options, name it here with --replay-or-fail or --replay-then-live.
 
     Exit code 0: the run came to its end and was scored, pass or fail. 1: it broke (see `error` in run.json).
     2: something given cannot be used; nothing was started. 130: cancelled.
@@ -77,11 +93,14 @@ def run(
     view = view_settings(human=human, watch=watch, listen=listen)
     if human:
         refuse_with_human({"--model": model, "--harness": harness, "--max-turns": max_turns})
+    only_one(record_only=record_only, replay_or_fail=replay_or_fail, replay_then_live=replay_then_live)
     found = find_task(task)
     chosen = HumanHarness() if human else get_harness(harness or "reference")
+    source = recorded_source(replay_or_fail, replay_then_live, model=model, human=human)
+    asked = source.model() if source and not source.live else choose_model(model, models, found, chosen)
     spec = RunSpec(
         task=found,
-        model=choose_model(model, models, found, chosen),
+        model=asked,
         harness=chosen,
         output=output,
         batch=batch or datetime.now().strftime("%Y%m%d-%H%M%S"),
@@ -94,6 +113,8 @@ def run(
         view=view,
         browser_cdp=find_endpoint(browser_cdp, found),
         api_port=PORT if api else None,
+        replay=source.announce(found, chosen, asked) if source else None,
+        seeds=source.original.record.seeds if source else {},
     )
     check_machine([spec])
     ((run_dir, record),) = asyncio.run(perform_runs([spec]))
@@ -106,10 +127,12 @@ def report_run(run_dir: RunDirectory, record: RunRecord, *, as_json: bool) -> No
         print_json({"directory": str(run_dir.path), **record.model_dump(mode="json")})
     else:
         show_runs([run_row(run_dir, record)])
+        show_replay(record)
     if record.stop_reason is StopReason.CANCELLED:
         raise typer.Exit(CANCELLED_EXIT)
-    if record.error is not None:
+    if record.error is not None and (as_json or not ends_with_record(record)):
         err.print(record.error, markup=False, highlight=False)
+    if record.error is not None or replay_failed(record):
         raise typer.Exit(1)
 
 

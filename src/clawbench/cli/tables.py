@@ -11,7 +11,7 @@ from rich.table import Column, Table
 
 from clawbench.cli.console import out
 from clawbench.harnesses.human import HUMAN
-from clawbench.results import Isolation, RunDirectory, RunRecord
+from clawbench.results import Isolation, Metered, RunDirectory, RunRecord
 
 MOST_FAILURES = 5
 
@@ -38,7 +38,7 @@ class RunRow:
     def cost(self) -> str:
         """What the model calls cost; nothing was asked where a person drove."""
         record = self.record
-        return "none" if record.harness.name == HUMAN else money(record.cost_usd, record.scripted)
+        return "none" if record.harness.name == HUMAN else cost_of(record.usage.measured)
 
     @property
     def title(self) -> str:
@@ -46,6 +46,8 @@ class RunRow:
         parts = [self.record.harness.name, self.model]
         if self.record.isolation is not Isolation.FULL:
             parts.append(f"isolation: {self.record.isolation.value}")
+        if self.record.replay is not None:
+            parts.append(f"replay of {self.record.replay.of}")
         return f"{self.record.task.name}\n[dim]{' · '.join(parts)}[/]"
 
     @property
@@ -57,6 +59,15 @@ class RunRow:
 
 def run_row(directory: RunDirectory, record: RunRecord) -> RunRow:
     return RunRow(directory.path, record)
+
+
+def cost_of(metered: Metered) -> str:
+    """What was paid; answers from a record cost nothing."""
+    if not metered.replayed:
+        return money(metered.cost_usd, metered.scripted)
+    if metered.replayed == metered.calls:
+        return "$0 replayed"
+    return f"{money(metered.cost_usd, metered.scripted)} + replayed"
 
 
 def money(cost: float | None, scripted: bool) -> str:

@@ -1,9 +1,10 @@
-"""Between every harness and every model: counts, prices, limits, records; plays scripted models."""
+"""Between every harness and every model: counts, prices, limits, records, replays; plays scripts."""
 
 from clawbench.gateway.budget import BatchBudget, Budget
 from clawbench.gateway.meter import Meter
 from clawbench.gateway.prices import PriceList, find_price
 from clawbench.gateway.probe import probe_model
+from clawbench.gateway.replay import RecordedCall, RecordedUpstream, ReplayPlan, read_record
 from clawbench.gateway.scripted import Policy, load_policy
 from clawbench.gateway.server import Gateway
 
@@ -14,7 +15,11 @@ __all__ = [
     "Meter",
     "Policy",
     "PriceList",
+    "RecordedCall",
+    "RecordedUpstream",
+    "ReplayPlan",
     "find_price",
     "load_policy",
     "probe_model",
+    "read_record",
 ]

@@ -18,8 +18,9 @@ class Budget:
 
     def spent(self, metered: Metered) -> str | None:
         """Which cap on cost or tokens the run has reached, in words."""
-        if self.cost_usd is not None and metered.cost_usd is not None and metered.cost_usd >= self.cost_usd:
-            return f"cost reached ${metered.cost_usd:.6f} of ${self.cost_usd:g}"
+        cost = None if metered.cost_usd is None else dollars(metered.cost_usd + metered.replayed_cost_usd)
+        if self.cost_usd is not None and cost is not None and cost >= self.cost_usd:
+            return f"cost reached ${cost:.6f} of ${self.cost_usd:g}"
         if self.tokens is not None and metered.usage.total >= self.tokens:
             return f"{metered.usage.total} of {self.tokens} tokens used"
         return None

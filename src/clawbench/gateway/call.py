@@ -45,6 +45,8 @@ class Call:
     error: str | None = None
     unreachable: bool = False
     """The upstream could not be reached, or broke off."""
+    ends_run: str | None = None
+    """Why there is no answer, where there will be none any more."""
     aborted: str | None = None
     """Who broke the call off before its end."""
     notes: dict[str, Any] = field(default_factory=dict)
@@ -64,6 +66,7 @@ class Call:
             query=self.query,
             version=self.door.version,
             operation=self.door.operation,
+            id=self.id,
             asked=self.request,
         )
 
@@ -108,6 +111,15 @@ class Call:
     @property
     def usable(self) -> bool:
         return self.error is None and self.aborted is None
+
+    @property
+    def replayed(self) -> bool:
+        """Answered from the record of another run."""
+        return "replayed" in self.notes
+
+    @property
+    def recorded_cost_usd(self) -> float:
+        return self.notes.get("recorded_cost_usd") or 0.0
 
     @property
     def duration_s(self) -> float:

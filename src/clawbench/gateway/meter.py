@@ -20,6 +20,7 @@ from clawbench.gateway.open_call import OpenCall
 from clawbench.gateway.outage import Outage
 from clawbench.gateway.prices import PriceList
 from clawbench.gateway.redaction import Redactor
+from clawbench.gateway.replay import RecordedUpstream
 from clawbench.gateway.upstream import Upstream
 from clawbench.gateway.usage import estimate_tokens
 from clawbench.models import Model
@@ -60,7 +61,9 @@ class Meter:
     ) -> None:
         self.run_id, self.model, self.upstream = run_id, model, upstream
         self.token = f"cb-{secrets.token_urlsafe(24)}"
-        self.metered = Metered(scripted=model.scripted, cost_usd=None if prices is None else 0.0)
+        free = isinstance(upstream, RecordedUpstream) and not upstream.goes_live
+        unknown = prices is None and not free
+        self.metered = Metered(scripted=model.scripted, cost_usd=None if unknown else 0.0)
         self.price: Price | None = None if prices is None else prices.base
         self.calls_under_way = 0
         self.estimated_calls = 0
@@ -96,6 +99,10 @@ class Meter:
         await self._stopped.wait()
         assert self._stop is not None
         return self._stop
+
+    def end_run(self, reason: StopReason, description: str) -> None:
+        """Have the run end: the upstream has nothing more to say."""
+        self._signal(reason, description)
 
     async def close(self) -> None:
         """Revoke the token, break off open calls, finish the files."""
@@ -170,7 +177,7 @@ class Meter:
         """Count a call that has ended, however it ended, and write it down."""
         answer = call.end()
         usage, estimated = self._measure(call, answer)
-        cost = None if usage is None or self._prices is None else self._prices.cost(usage)
+        cost = self._cost(call, usage)
         if call.generates:
             self._add(call, usage, cost)
         self.estimated_calls += estimated
@@ -218,6 +225,11 @@ class Meter:
             return answer.usage.model_copy(update={"output": max(answer.usage.output, written)}), True
         return Usage(input=estimate_tokens(call.prompt.characters), output=written), True
 
+    def _cost(self, call: Call, usage: Usage | None) -> float | None:
+        if call.replayed:
+            return 0.0
+        return None if usage is None or self._prices is None else self._prices.cost(usage)
+
     def _add(self, call: Call, usage: Usage | None, cost: float | None) -> None:
         self._batch.add(cost or 0.0)
         before = self.metered
@@ -229,6 +241,8 @@ class Meter:
                 "usage": before.usage if usage is None else before.usage + usage,
                 "cost_usd": None if before.cost_usd is None else dollars(before.cost_usd + (cost or 0.0)),
                 "latency_s": before.latency_s + call.duration_s,
+                "replayed": before.replayed + call.replayed,
+                "replayed_cost_usd": dollars(before.replayed_cost_usd + call.recorded_cost_usd),
             }
         )
 

@@ -8,7 +8,7 @@ from starlette.types import Receive
 
 from clawbench.gateway.call import Call
 from clawbench.gateway.meter import Meter
-from clawbench.gateway.upstream import Headers, UnreachableError
+from clawbench.gateway.upstream import Headers, RunEndsError, UnreachableError
 from clawbench.gateway.wire import Wire, hung_up
 
 
@@ -37,6 +37,9 @@ async def _carry(meter: Meter, call: Call, headers: Headers, wire: Wire) -> None
         await _pass_on(meter, call, headers, wire)
     except UnreachableError as error:
         call.unreachable, call.error = True, str(error)
+    except RunEndsError as error:
+        call.error = call.ends_run = error.description
+        meter.end_run(error.reason, error.description)
     except asyncio.CancelledError:
         call.aborted = call.aborted or "gateway"
         raise
@@ -65,8 +68,10 @@ async def _pass_on(meter: Meter, call: Call, headers: Headers, wire: Wire) -> No
 
 
 async def _finish(call: Call, wire: Wire) -> None:
-    if not call.unreachable:
+    if call.ends_run and not wire.started:
+        await wire.error(410, call.ends_run, "run_ended")
+    elif not call.unreachable and not call.ends_run:
         await wire.end()
-    elif not wire.started:
+    elif call.unreachable and not wire.started:
         await wire.error(502, f"The model's API could not be reached: {call.error}", "upstream_unreachable")
     # Else the answer broke off halfway: left without an end, the connection is cut, as it was upstream.

@@ -21,6 +21,7 @@ from clawbench.gateway.lines import Lines
 from clawbench.gateway.meter import Meter
 from clawbench.gateway.prices import PriceList, find_price
 from clawbench.gateway.redaction import Redactor
+from clawbench.gateway.replay import RecordedUpstream, ReplayPlan
 from clawbench.gateway.scripted import ScriptedUpstream, load_policy
 from clawbench.gateway.supply import Supply
 from clawbench.gateway.upstream import HttpUpstream, Upstream, usable_keys
@@ -83,12 +84,15 @@ class Gateway:
         run: RunDirectory,
         budget: Budget = Budget(),  # noqa: B008
         batch: BatchBudget | None = None,
+        replay: ReplayPlan | None = None,
         on_change: Callable[[], None] | None = None,
     ) -> Meter:
-        """Begin to meter a run. Raises InputError where its model or policy cannot be used."""
+        """Begin to meter a run; `replay`: answer from the record of another.
+
+        Raises InputError where its model or policy cannot be used."""
         redactor = Redactor(key.get_secret_value().strip() for key in model.api_keys)
         batch = batch or BatchBudget()
-        upstream, prices = self._usable(run_id, model, budget, batch, redactor)
+        upstream, prices = self._usable(run_id, model, budget, batch, redactor, replay)
         meter = Meter(
             run_id=run_id,
             model=model,
@@ -104,13 +108,28 @@ class Gateway:
         self._meters[meter.token] = meter
         return meter
 
-    def check(self, model: Model, budget: Budget, batch: BatchBudget | None = None) -> None:
+    def check(
+        self,
+        model: Model,
+        budget: Budget,
+        batch: BatchBudget | None = None,
+        replay: ReplayPlan | None = None,
+    ) -> None:
         """Raises InputError where a run with this model and budget could not be opened."""
-        self._usable("check", model, budget, batch or BatchBudget(), Redactor(()))
+        self._usable("check", model, budget, batch or BatchBudget(), Redactor(()), replay)
 
     def _usable(
-        self, run_id: str, model: Model, budget: Budget, batch: BatchBudget, redactor: Redactor
+        self,
+        run_id: str,
+        model: Model,
+        budget: Budget,
+        batch: BatchBudget,
+        redactor: Redactor,
+        replay: ReplayPlan | None,
     ) -> tuple[Upstream, PriceList | None]:
+        if replay is not None and not replay.goes_live:
+            prices = None if replay.price is None else PriceList(replay.price)
+            return RecordedUpstream(replay, run_id, model.api_type), prices
         upstream, prices = self._upstream(run_id, model, redactor)
         if prices is None and (budget.cost_usd, batch.cost_usd) != (None, None):
             raise InputError(
@@ -118,6 +137,8 @@ class Gateway:
                 field=f"{model.name}.price",
                 remedy="Give the model a price, or cap its tokens or calls instead",
             )
+        if replay is not None:
+            upstream = RecordedUpstream(replay, run_id, model.api_type, live=upstream)
         return upstream, prices
 
     def _upstream(self, run_id: str, model: Model, redactor: Redactor) -> tuple[Upstream, PriceList | None]:

@@ -17,6 +17,7 @@ from clawbench.gateway.lines import Lines
 from clawbench.gateway.redaction import Redactor
 from clawbench.gateway.supply import Pass, Supply
 from clawbench.models import Model
+from clawbench.results import StopReason
 
 Headers = Sequence[tuple[str, str]]
 
@@ -59,6 +60,14 @@ class UnreachableError(Exception):
     """The upstream could not be reached, or broke off."""
 
 
+class RunEndsError(Exception):
+    """There is no answer and there will be none: the run is over."""
+
+    def __init__(self, reason: StopReason, description: str) -> None:
+        self.reason, self.description = reason, description
+        super().__init__(description)
+
+
 class Reply(Protocol):
     """An answer that has begun."""
 
@@ -86,6 +95,7 @@ class Outgoing:
     version: str = ""
     """As the harness asked for it; counts only where the model's base_url names none."""
     operation: Operation = Operation.GENERATE
+    id: str = ""
     asked: Mapping[str, Any] = field(default_factory=dict)
     """The body before the gateway set anything in it."""
 
@@ -94,7 +104,7 @@ class Upstream(Protocol):
     """Answers the calls of one run."""
 
     async def send(self, call: Outgoing) -> Reply:
-        """Raises UnreachableError where no answer begins."""
+        """Raises UnreachableError where no answer begins, RunEndsError where none ever will."""
         ...
 
 

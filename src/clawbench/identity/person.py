@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import secrets
 from dataclasses import dataclass
@@ -24,11 +26,13 @@ class Person:
     password: str
 
 
-def new_person() -> Person:
-    """Alex Green with a fresh address and password."""
+def new_person(seed: str | None = None) -> Person:
+    """Alex Green with a fresh address and password; the same ones for the same seed."""
+    seed = seed or secrets.token_hex(16)
     profile = json.loads((Path(__file__).parent / "profile.json").read_text(encoding="utf-8"))
-    email = f"alex.green.{secrets.token_hex(4)}@{MAIL_DOMAIN}"
-    return Person({**profile, "email": email}, email, secrets.token_urlsafe(12))
+    email = f"alex.green.{_drawn(seed, 'address').hex()[:8]}@{MAIL_DOMAIN}"
+    password = base64.urlsafe_b64encode(_drawn(seed, "password")[:12]).decode()
+    return Person({**profile, "email": email}, email, password)
 
 
 def write_my_info(person: Person, directory: Path) -> list[str]:
@@ -46,6 +50,10 @@ def write_resume(person: Person, directory: Path) -> None:
     from clawbench.identity.resume import resume_pdf
 
     (directory / RESUME_FILE).write_bytes(resume_pdf(person.profile))
+
+
+def _drawn(seed: str, purpose: str) -> bytes:
+    return hashlib.sha256(f"{purpose}/{seed}".encode()).digest()
 
 
 def _json(value: Any) -> str:

@@ -14,8 +14,10 @@ from clawbench.results.files import JsonLines, read_json_lines, rewrite_lines, w
 from clawbench.results.layout import RunDirectory, slug
 from clawbench.results.llm_calls import CallLog, SharedRequest, read_llm_calls
 from clawbench.results.reasons import Cause, FinishReason, Isolation, State, StopReason, Verdict
-from clawbench.results.record import Check, Claim, Identified, RunRecord, Score, UsageReport, now
+from clawbench.results.record import Check, Claim, Identified, RunOptions, RunRecord, Score, UsageReport, now
+from clawbench.results.replay import Divergence, ReplayMode, ReplayOutcome, ReplayReport
 from clawbench.results.reserve import Reserve, cannot_be_kept, claim_room, no_room
+from clawbench.results.sameness import first_action_apart, same_patch
 from clawbench.results.usage import Metered, Price, Usage, dollars
 
 __all__ = [
@@ -25,6 +27,7 @@ __all__ = [
     "Cause",
     "Check",
     "Claim",
+    "Divergence",
     "FinishReason",
     "Identified",
     "Intercepted",
@@ -35,9 +38,13 @@ __all__ = [
     "Metered",
     "NotIntercepted",
     "Price",
+    "ReplayMode",
+    "ReplayOutcome",
+    "ReplayReport",
     "RequestEntry",
     "Reserve",
     "RunDirectory",
+    "RunOptions",
     "RunRecord",
     "Score",
     "SharedRequest",
@@ -50,11 +57,13 @@ __all__ = [
     "cannot_be_kept",
     "claim_room",
     "dollars",
+    "first_action_apart",
     "no_room",
     "now",
     "read_json_lines",
     "read_llm_calls",
     "rewrite_lines",
+    "same_patch",
     "slug",
     "write_atomic",
     "write_json",

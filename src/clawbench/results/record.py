@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from clawbench.results.files import write_atomic
 from clawbench.results.layout import RunDirectory
 from clawbench.results.reasons import Cause, FinishReason, Isolation, State, StopReason, Verdict
+from clawbench.results.replay import ReplayReport
 from clawbench.results.reserve import Reserve
 from clawbench.results.usage import Metered, Price, Usage
 
@@ -59,6 +60,20 @@ class UsageReport(BaseModel):
     """claimed minus measured, for each figure that the harness reports."""
 
 
+class RunOptions(BaseModel):
+    """What the user asked for beside task, harness and model; None: the default."""
+
+    time_limit_s: float | None = None
+    idle_s: float | None = None
+    max_turns: int | None = None
+    max_cost_usd: float | None = None
+    max_tokens: int | None = None
+    max_calls: int | None = None
+    memory_mb: int | None = None
+    browser_elsewhere: bool = False
+    """Its address is not kept: it may hold a secret."""
+
+
 class RunRecord(BaseModel):
     """Everything about one run that is not a stream. Written atomically at each change of state."""
 
@@ -80,6 +95,13 @@ class RunRecord(BaseModel):
     sandbox: str
     isolation: Isolation
     attempt: int = 1
+    task_directory: str | None = None
+    options: RunOptions | None = None
+    """None in records from before options were kept."""
+    seeds: dict[str, str] = {}
+    """What random choices were made from: `identity`, the synthetic person's address and password."""
+    replay: ReplayReport | None = None
+    """None unless model answers came from the record of another run."""
 
     state: State = State.PREPARING
     phases: dict[str, str] = {}

@@ -112,3 +112,7 @@ class Metered(BaseModel):
     """Sum over all calls, from request to last byte."""
     scripted: bool = False
     """True where a scripted policy answered instead of a model: the cost is then notional."""
+    replayed: int = 0
+    """Calls that were answered from the record of another run, at no cost."""
+    replayed_cost_usd: float = 0.0
+    """What those had cost when they were recorded."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 import time
 import traceback
 import uuid
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import clawbench
 from clawbench.errors import ClawbenchError
@@ -32,6 +34,7 @@ from clawbench.results import (
 from clawbench.runner.accounts import usage_report
 from clawbench.runner.host import Host
 from clawbench.runner.progress import Progress
+from clawbench.runner.replay import note_replay
 from clawbench.runner.services import BridgedServices
 from clawbench.runner.spec import RunSpec
 from clawbench.runner.stages import WORKSPACE, CodingStage, Stage, WebStage
@@ -45,7 +48,8 @@ PROJECT = Path(clawbench.__file__).parent
 
 async def run_task(host: Host, spec: RunSpec, progress: Progress) -> tuple[RunDirectory, RunRecord]:
     """Run one harness with one model at one task; once begun, it ends with a record whatever happens."""
-    host.gateway.check(spec.model, spec.budget, host.batch)
+    plan = None if spec.replay is None else spec.replay.plan
+    host.gateway.check(spec.model, spec.budget, host.batch, plan)
     started = time.monotonic()
     run = RunDirectory.create(
         spec.output,
@@ -92,14 +96,26 @@ def new_record(spec: RunSpec, run: RunDirectory) -> RunRecord:
         suite=spec.task.suite,
         task=Identified(name=spec.task.id, content_hash=content_hash(spec.task)),
         harness=Identified(name=spec.harness.name, version=spec.harness.version),
-        model=Identified(name=spec.model.name, content_hash=spec.model.content_hash()),
-        model_settings=spec.model.settings(),
+        **_model_fields(spec),
         scripted=spec.model.scripted,
         code_version=clawbench.__version__,
         sandbox=spec.sandbox,
         isolation=isolation_of(spec),
         attempt=int(run.path.name),
+        task_directory=str(spec.task.directory),
+        options=spec.options,
+        seeds={"identity": secrets.token_hex(16), **spec.seeds} if spec.task.kind == "web" else {},
+        replay=None if spec.replay is None else spec.replay.report(),
     )
+
+
+def _model_fields(spec: RunSpec) -> dict[str, Any]:
+    """The model; where only a record answers, as the record has it."""
+    if spec.replay is not None and not spec.replay.plan.goes_live:
+        recorded = spec.replay.original.record
+        return {"model": recorded.model, "model_settings": recorded.model_settings}
+    model = Identified(name=spec.model.name, content_hash=spec.model.content_hash())
+    return {"model": model, "model_settings": spec.model.settings()}
 
 
 def isolation_of(spec: RunSpec) -> Isolation:
@@ -145,10 +161,12 @@ class _Life:
                 run=self.run,
                 budget=self.spec.budget,
                 batch=self.host.batch,
+                replay=None if self.spec.replay is None else self.spec.replay.plan,
                 on_change=self._refresh,
             )
             self._meter = meter
             self.record.price = meter.price
+            stack.callback(note_replay, self.record, self.run, meter)
             stack.push_async_callback(meter.close)
             stage = self._make_stage()
             stack.push_async_callback(stage.close)
@@ -163,13 +181,17 @@ class _Life:
             self.record.settle(await self._score(stage, stop))
 
     async def _score(self, stage: Stage, stop: Stop) -> Score:
-        if stop.reason is not StopReason.CANCELLED:
+        replay_over = self.record.replay is not None and stop.reason is StopReason.ERROR
+        if stop.reason is not StopReason.CANCELLED and not replay_over:
             score = await stage.score(self.record)
             if not score.verdict.passed and stop.reason is StopReason.MODEL_UNREACHABLE:
                 score.cause = Cause.MODEL
             return score
         verdict = Verdict.UNJUDGED if self.record.kind == "web" else Verdict.ERROR
-        return Score(verdict=verdict, cause=Cause.NONE, explanation="The run was cancelled before its end")
+        why = (
+            "The replay ended before the agent did" if replay_over else "The run was cancelled before its end"
+        )
+        return Score(verdict=verdict, cause=Cause.NONE, explanation=why)
 
     def _make_stage(self) -> Stage:
         task = self.spec.task
@@ -178,10 +200,11 @@ class _Life:
 
             return ExtensionStage(
                 *(self.spec.extension, task, self.run, self.host, self.scratch, self.progress),
-                self.record.run_id,
+                *(self.record.run_id, self.record.seeds["identity"]),
             )
         if isinstance(task, WebTask):
-            return WebStage(self.spec, task, self.run, self.host, self.scratch, self.progress)
+            seed = self.record.seeds["identity"]
+            return WebStage(self.spec, task, self.run, self.host, self.scratch, self.progress, seed)
         return CodingStage(self.spec, task, self.run, self.host, self.scratch)
 
     async def _act(self, stage: Stage, meter: Meter) -> Stop:

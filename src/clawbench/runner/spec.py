@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +13,8 @@ from clawbench.errors import InputError
 from clawbench.gateway import Budget
 from clawbench.harnesses import Harness
 from clawbench.models import Model
+from clawbench.results import RunOptions
+from clawbench.runner.replay import Replaying
 from clawbench.sandbox import Limits
 from clawbench.tasks import Task, WebTask
 
@@ -45,6 +49,10 @@ class RunSpec:
     """Web tasks: serve the recorder API here, for outside tools."""
     extension: ExtensionSettings | None = None
     """Web tasks: no browser of ours; a person's own one, recorded by the extension."""
+    replay: Replaying | None = None
+    """Model answers come from the record of another run."""
+    seeds: Mapping[str, str] = field(default_factory=dict)
+    """Those of a recorded run, to make the same random choices again."""
 
     def __post_init__(self) -> None:
         if self.task.kind not in self.harness.kinds:
@@ -82,6 +90,20 @@ class RunSpec:
         else:
             return
         raise InputError(problem, field=FLAG, remedy=remedy)
+
+    @property
+    def options(self) -> RunOptions:
+        """What the record keeps, so that the run can be made again."""
+        return RunOptions(
+            time_limit_s=self.time_limit_s,
+            idle_s=None if math.isinf(self.idle_s) else self.idle_s,
+            max_turns=self.max_turns,
+            max_cost_usd=self.budget.cost_usd,
+            max_tokens=self.budget.tokens,
+            max_calls=self.budget.calls,
+            memory_mb=self.limits.memory_mb,
+            browser_elsewhere=self.browser_cdp is not None,
+        )
 
     @property
     def agent_time_s(self) -> float:

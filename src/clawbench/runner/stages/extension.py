@@ -44,13 +44,14 @@ class ExtensionStage:
         scratch: Path,
         progress: Progress,
         run_id: str,
+        seed: str,
     ) -> None:
         self._settings, self._task, self._run, self._host = settings, task, run, host
         self._scratch, self._progress = scratch, progress
         self._resources = AsyncExitStack()
         self._last_activity = time.monotonic()
         self._files = scratch / "my-info"
-        self._handouts = hand_out(task, self._files)
+        self._handouts = hand_out(task, self._files, seed)
         write_not_intercepted(run, CUT_OFF)
         write_json(run.eval_schema, task.eval_schema.model_dump(mode="json", exclude_none=True))
         directory = str(self._files)

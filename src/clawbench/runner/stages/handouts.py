@@ -20,9 +20,9 @@ class Handouts:
     finish: Callable[[], None]
 
 
-def hand_out(task: WebTask, directory: Path) -> Handouts:
-    """Write the synthetic person's files and the task's own."""
-    person = new_person()
+def hand_out(task: WebTask, directory: Path, seed: str) -> Handouts:
+    """Write the synthetic person's files and the task's own; `seed` decides who the person is."""
+    person = new_person(seed)
     names = write_my_info(person, directory)
     for extra in task.extra_info:
         source = task.directory / extra.path

@@ -47,7 +47,14 @@ class WebStage:
     """The browser side of a run."""
 
     def __init__(
-        self, spec: RunSpec, task: WebTask, run: RunDirectory, host: Host, scratch: Path, progress: Progress
+        self,
+        spec: RunSpec,
+        task: WebTask,
+        run: RunDirectory,
+        host: Host,
+        scratch: Path,
+        progress: Progress,
+        seed: str,
     ) -> None:
         self._spec, self._task, self._run, self._host, self._progress = spec, task, run, host, progress
         self._scratch = scratch
@@ -61,7 +68,7 @@ class WebStage:
         self._video_started_at: float | None = None
         self._notices: list[str] = []
         self._my_info = scratch / "my-info"
-        self._handouts = hand_out(task, self._my_info)
+        self._handouts = hand_out(task, self._my_info, seed)
         write_not_intercepted(run, CUT_OFF)
         write_json(run.eval_schema, task.eval_schema.model_dump(mode="json", exclude_none=True))
         self.prompt = web_prompt(task, [f"{MY_INFO}/{name}" for name in self._handouts.names])
