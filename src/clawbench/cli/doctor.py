@@ -22,7 +22,7 @@ def doctor(
     ] = False,
     also_for: Annotated[
         list[str] | None,
-        typer.Option("--for", help="Count what is needed for this as required too: human, containers."),
+        typer.Option("--for", help="Count what is needed for this as required: human, containers, mini-swe."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:

@@ -20,6 +20,11 @@ def examine(needed_for: Collection[str] | None = None) -> list[tuple[Part, Findi
         return list(zip(parts, pool.map(lambda part: part.check(), parts), strict=True))
 
 
+def check_part(name: str) -> Finding:
+    """What is found when looking for one part alone."""
+    return next(part for part in PARTS if part.name == name).check()
+
+
 def require(*needed_for: str) -> None:
     """Raise MissingPartError unless everything these purposes need is there."""
     missing = [(part, found) for part, found in examine(needed_for) if found.status is Status.MISSING]

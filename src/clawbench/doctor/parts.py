@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from clawbench.doctor import browser, capacity, isolation, media, viewing
+from clawbench.doctor import browser, capacity, isolation, media, toolchains, viewing
 from clawbench.doctor.part import Part
 
 REMOTE = "web-elsewhere"
-PURPOSES = frozenset({"web", REMOTE, "coding", "bwrap", "containers", "human"})
+PURPOSES = frozenset({"web", REMOTE, "coding", "bwrap", "containers", "human", toolchains.PURPOSE})
 """What a part can be needed for: the kinds of task (web tasks in a browser that runs elsewhere need less),
-the kinds of sandbox, live views (`human`)."""
+the kinds of sandbox, live views (`human`), the languages of a bundled suite."""
 
 _WEB = frozenset({"web"})
 _BWRAP = frozenset({"web", "bwrap"})  # the browser is shut in by it whatever the harness runs in
@@ -93,4 +93,5 @@ PARTS: tuple[Part, ...] = (
         False,
         isolation.check_container_engine,
     ),
+    *(toolchain.part() for toolchain in toolchains.TOOLCHAINS),
 )

@@ -166,7 +166,8 @@ class RepoSource(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     history: InnerPath | None = None
-    """A directory of the task that describes a history to build (see docs/tasks.md)."""
+    """What the history is built from: a directory that describes it, or a file of `git fast-export`
+    (see docs/coding.md)."""
     mirror: str | None = None
     """Path of a local repository or bare mirror; absolute, or relative to the task."""
 

@@ -90,6 +90,19 @@ async def build_history(directory: Path, target: Path) -> dict[str, str]:
     return ids
 
 
+async def import_history(stream: Path, target: Path) -> None:
+    """Build a new bare repository from what `git fast-export --all` wrote."""
+    repository = await create_bare(target, "0" * 40)
+    try:
+        await repository.run("fast-import", "--quiet", stdin=stream.read_bytes())
+    except GitError as error:
+        raise InputError(
+            f"cannot be imported ({error.stderr.splitlines()[0] if error.stderr else error})",
+            file=stream,
+            remedy="Write it with `git fast-export --all`",
+        ) from None
+
+
 async def _commit(
     repository: Repository, history: HistoryEntry, commit: CommitEntry, ids: dict[str, str], directory: Path
 ) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 import anyio
 
 from clawbench.environments.repo.git import GitError, Repository
-from clawbench.environments.repo.history import build_history
+from clawbench.environments.repo.history import build_history, import_history
 from clawbench.errors import InputError
 from clawbench.tasks import CodingTask
 
@@ -32,7 +32,8 @@ async def _built(description: Path, cache: Path) -> Path:
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".building-") as scratch:
         building = Path(scratch) / "repo.git"
-        await build_history(description, building)
+        build = build_history if description.is_dir() else import_history
+        await build(description, building)
         try:
             building.rename(target)
         except OSError:
@@ -44,6 +45,8 @@ async def _built(description: Path, cache: Path) -> Path:
 
 
 def _fingerprint(description: Path) -> str:
+    if description.is_file():
+        return hashlib.sha256(description.read_bytes()).hexdigest()[:24]
     digest = hashlib.sha256()
     for file in sorted(path for path in description.rglob("*") if path.is_file()):
         name, data = str(file.relative_to(description)).encode(), file.read_bytes()
