@@ -1,4 +1,4 @@
-"""The bundled suite mini-swe: its own fixes resolve, nothing else does, and its histories are always the same."""
+"""The bundled suite mini-swe: its own fixes resolve, nothing else does, its histories are always the same."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def reason_to_restore(path: str, deciding: Collection[str]) -> str | None:
         return "is in the way of a file that decides the score"
     if any(_configures_runner(part) for part in PurePosixPath(path).parts):
         return "configures the test runner"
-    if name.endswith("_test.go"):
+    if path.endswith("_test.go"):
         return "is compiled together with the tests that decide the score"
     if any(str(parent) in _test_directories(deciding) for parent in PurePosixPath(path).parents):
         return "lies beside the tests that decide the score"
