@@ -44,6 +44,9 @@ def write_json(path: Path, value: Any) -> None:
     write_atomic(path, json.dumps(value, ensure_ascii=False, indent=2) + "\n")
 
 
+_line = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
+
 class JsonLines:
     """An append-only JSONL file of one writer; a line is in it when `append` returns, or nothing of it is."""
 
@@ -53,8 +56,7 @@ class JsonLines:
         self.size = os.fstat(self._fd).st_size
 
     def append(self, value: Any) -> None:
-        line = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-        data = line.encode("utf-8", "surrogatepass") + b"\n"
+        data = _line.encode(value).encode("utf-8", "surrogatepass") + b"\n"
         written = 0
         try:
             while written < len(data):

@@ -4,6 +4,7 @@ from clawbench.sandbox.bridge import Bridge
 from clawbench.sandbox.bubblewrap import BubblewrapSandbox
 from clawbench.sandbox.guardian import Guardian
 from clawbench.sandbox.opening import PROVIDERS, open_sandbox
+from clawbench.sandbox.passing import PassedConnections
 from clawbench.sandbox.plain import PlainSandbox
 from clawbench.sandbox.protocol import Command, Ended, Limits, Mount, Process, Sandbox
 
@@ -16,6 +17,7 @@ __all__ = [
     "Guardian",
     "Limits",
     "Mount",
+    "PassedConnections",
     "PlainSandbox",
     "Process",
     "Sandbox",

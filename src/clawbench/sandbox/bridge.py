@@ -1,4 +1,7 @@
-"""Answers on a listening socket inside a sandbox by passing every byte to a unix socket on the host."""
+"""Answers on a listening socket inside a sandbox with what serves a unix socket on the host.
+
+A server that takes connections (`PassedConnections`) gets them; to any other every byte is passed on.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ import asyncio
 import errno
 import socket
 from pathlib import Path
+
+from clawbench.sandbox.passing import pass_on
 
 _CHUNK = 64 * 1024
 _CONNECT_S = 30.0
@@ -43,6 +48,9 @@ class Bridge:
                 if error.errno in _OUT_OF_DESCRIPTORS:
                     await asyncio.sleep(0.1)
                 continue
+            if pass_on(client, self._target):
+                client.close()
+                continue
             task = loop.create_task(self._serve(client))
             self._connections.add(task)
             task.add_done_callback(self._connections.discard)
@@ -53,6 +61,8 @@ class Bridge:
         client.setblocking(False)
         with client, server:
             try:
+                if client.family != socket.AF_UNIX:
+                    client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 await _connect(server, self._target)
                 async with asyncio.TaskGroup() as both:
                     both.create_task(_pump(client, server))

@@ -45,7 +45,6 @@ def open_listeners(ports: list[int]) -> list[socket.socket]:
     for port in ports:
         listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # its connections inherit it
         try:
             listener.bind(("127.0.0.1", port))
         except OSError as error:

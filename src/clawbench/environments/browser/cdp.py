@@ -16,6 +16,12 @@ DEFAULT_TIMEOUT_S = 30.0
 
 log = logging.getLogger(__name__)
 
+_compact = json.JSONEncoder(separators=(",", ":"))
+
+
+def encode(message: Message) -> bytes:
+    return _compact.encode(message).encode()
+
 
 class CdpError(Exception):
     """The browser refused a command, or is gone."""
@@ -118,7 +124,7 @@ class CdpConnection:
             message["sessionId"] = session
         if on_reply is not None:
             self._replies[self._next_id] = on_reply
-        self._transport.write(json.dumps(message, separators=(",", ":")).encode())
+        self._transport.write(encode(message))
 
     # -- receiving -------------------------------------------------------------------------------
 

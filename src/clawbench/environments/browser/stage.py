@@ -82,7 +82,7 @@ async def open_stage(
     on_target = Online(browser.cdp).tell
     parts = await watch_browser(stack, config, watch, browser.cdp, screen, video, on_target)
     await egress.serve(browser.websocket_listener, parts[0].sockets.admission())
-    relay = await open_relay(stack, config, browser.cdp, _rules(config, browser), watch)
+    relay = await open_relay(stack, config, browser.cdp, _rules(config, browser), watch, parts[0])
     await _share_screen(stack, config, scratch, guardian, display)
     stack.callback(keep_vigil(browser, display, gone=watch.browser_gone, failed=watch.failed))
     notices = [] if browser.sandboxed else ["Chromium's own sandbox is off: it cannot work here"]
@@ -224,12 +224,23 @@ def _rules(config: SessionConfig, browser: Browser) -> RelayRules:
 
 
 async def open_relay(
-    stack: AsyncExitStack, config: SessionConfig, cdp: CdpConnection, rules: RelayRules, watch: Watchers
+    stack: AsyncExitStack,
+    config: SessionConfig,
+    cdp: CdpConnection,
+    rules: RelayRules,
+    watch: Watchers,
+    interceptor: Interceptor,
 ) -> Relay:
     log_file = RecordFile(
         RunDirectory(config.run_dir).relay_log, lambda problem: watch.failed(cannot_be_kept(problem))
     )
-    relay = Relay(cdp, rules, log_file, on_command=watch.commanded)
+    relay = Relay(
+        cdp,
+        rules,
+        log_file,
+        on_command=watch.commanded,
+        before_command=interceptor.breadth.commanded,
+    )
     stack.push_async_callback(ended_in_time, "relay", relay.close)
     await relay.serve(config.relay_socket)
     return relay

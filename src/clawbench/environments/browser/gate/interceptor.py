@@ -1,4 +1,4 @@
-"""Holds every request of the whole browser until it is decided; a match never leaves."""
+"""Holds every request that could be the final one until it is decided; a match never leaves."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 from clawbench.environments.browser.cdp import CdpConnection
 from clawbench.environments.browser.gate.bodies import Body, query_params, read_body
+from clawbench.environments.browser.gate.breadth import Breadth
 from clawbench.environments.browser.gate.matching import Decision, concerns, decide
 from clawbench.environments.browser.gate.sockets import HANDSHAKE, SocketGate
 from clawbench.results import Intercepted, InterceptedRequest, Reserve, RunDirectory
@@ -16,7 +17,6 @@ from clawbench.tasks import EvalSchema, Method, Transport
 
 SERVICE_WORKER = "service-worker"
 """The header with which the script of a service worker is asked for; pages cannot set it."""
-EVERYTHING = [{"urlPattern": "*", "requestStage": "Request"}]
 
 
 class Interceptor:
@@ -41,16 +41,18 @@ class Interceptor:
         self._on_request, self._on_match, self._on_failure = on_request, on_match, on_failure
         self._on_blocked = on_blocked
         self.sockets = SocketGate(cdp, schema, self._socket_matched)
+        self.breadth = Breadth(cdp, schema)
 
     async def start(self) -> None:
-        """From the return on, every request is decided here; documents opened earlier must be reloaded."""
+        """From the return on, all that could match is decided here; earlier documents must be reloaded."""
         self.sockets.start()
         self._cdp.on("Fetch.requestPaused", self._paused)
-        await self._cdp.send("Fetch.enable", {"patterns": EVERYTHING})
+        await self.breadth.start()
 
     def _paused(self, paused: dict[str, Any], session: str | None) -> None:
         if session is not None:
             return
+        self.breadth.paused(paused.get("resourceType", ""))
         try:
             self._on_request(paused)
             blocked = self._blocks(paused["request"]) or self._would_send_ahead(paused["request"])

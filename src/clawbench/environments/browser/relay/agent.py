@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from clawbench.environments.browser.cdp import CdpConnection, Message
+from clawbench.environments.browser.cdp import CdpConnection, Message, encode
 from clawbench.environments.browser.relay.policy import RefusalError, RelayRules, Seat, is_visible, judge
 
 REFUSED_CODE = -32000
@@ -215,7 +215,7 @@ class Agent:
     def _out(self, message: Message, session: str | None) -> None:
         if session is not None and session != self._base:
             message["sessionId"] = session
-        self._wire.send(json.dumps(message, separators=(",", ":")).encode())
+        self._wire.send(encode(message))
 
 
 def _nobody(_message: Message) -> None:

@@ -26,6 +26,7 @@ from clawbench.environments.browser.relay.policy import (
     judge,
 )
 from clawbench.environments.browser.relay.wire import Head, Listener, Reply, Wire
+from clawbench.sandbox import PassedConnections
 
 REFUSED = Reply(HTTPStatus.FORBIDDEN, b"refused")
 NOT_FOUND = Reply(HTTPStatus.NOT_FOUND, b"not found")
@@ -40,17 +41,19 @@ class Relay:
         rules: RelayRules,
         log: RecordFile,
         on_command: Callable[[int], None] = lambda _: None,
+        before_command: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """`on_command` hears how many commands there have been."""
+        """`on_command` hears how many commands there have been, `before_command` what is about to be done."""
         self.commands = 0
         self.refused = 0
         self.targets: dict[str, dict[str, Any]] = {}
         """What the agent may see, by id."""
         self._cdp, self._rules, self._log = cdp, rules, log
-        self._on_command = on_command
+        self._on_command, self._before_command = on_command, before_command
         self._id = secrets.token_hex(16)
         self._agents: dict[Wire, Agent] = {}
         self._server: asyncio.Server | None = None
+        self._passed: PassedConnections | None = None
         self._socket: Path | None = None
         self._version: dict[str, Any] = {}
 
@@ -61,14 +64,21 @@ class Relay:
         self._cdp.claim(watching, self._watch)
         await self._cdp.send("Target.setDiscoverTargets", {"discover": True}, session=watching)
         loop = asyncio.get_running_loop()
-        self._server = await loop.create_unix_server(lambda: Wire(self._accept), str(socket))
+        self._server = await loop.create_unix_server(self._wire, str(socket))
         self._socket = socket
         socket.chmod(0o600)
+        self._passed = PassedConnections(socket, self._wire)
+        self._passed.start()
+
+    def _wire(self) -> Wire:
+        return Wire(self._accept)
 
     async def close(self) -> None:
         """Cut every client off."""
         if self._server is not None:
             self._server.close()
+        if self._passed is not None:
+            self._passed.close()
         for wire in tuple(self._agents):
             wire.close()
         for wire in tuple(self._agents):
@@ -105,6 +115,8 @@ class Relay:
         }
         self._log.append(entry)
         self._on_command(self.commands)
+        if decision == "allowed":
+            self._before_command(method)
 
     # -- connections -----------------------------------------------------------------------------
 

@@ -1,0 +1,139 @@
+"""Wildcard patterns from regular expressions: whatever an expression finds, a pattern fits."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable
+
+import pytest
+
+from clawbench.environments.browser.gate.patterns import ANYTHING, held_requests, url_patterns
+from clawbench.tasks import EvalSchema
+
+Sample = Callable[[], str]
+"""Makes a string that an expression matches."""
+
+
+def fits(pattern: str, url: str) -> bool:
+    """As Chromium does it, as far as our patterns go: `*` stands for any characters."""
+    return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), url, re.DOTALL) is not None
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        (r"shop\.example/api/orders(\?|$)", ("*shop.example/api/orders*",)),
+        (r"^https?://(www\.)?x\.com/[^/]+/buy$", ("*http*://*x.com/*/buy*",)),
+        (r"/(cart|basket)/checkout", ("*/cart/checkout*", "*/basket/checkout*")),
+        (r"/v[12]/pay", ("*/v1/pay*", "*/v2/pay*")),
+        (r"(?i)/Order/\d+", ("*/*/*",)),
+        (r"(?i:pay)/now", ("*/now*",)),
+        (r"(?i:a(?-i:b)c)/d", ("*b*/d*",)),
+        (r"(?x) / pay  # the last step", ("*/pay*",)),
+        (r"a{2}b", ("*a*b*",)),
+        (r"(?=.*token)/send(?!/draft)", ("*/send*",)),
+        (r"(?P<site>x)\.com/(?P=site)", ("*x.com/*",)),
+        (r"what\?a=\*", ("*what*a=*",)),
+        (r"/caf\u00e9", ("*/caf*",)),
+        (r"(?:)", (ANYTHING,)),
+        (r".*", (ANYTHING,)),
+        (r"[a-z]+", (ANYTHING,)),
+        (r"a|", (ANYTHING,)),
+    ],
+)
+def test_what_an_expression_needs_is_in_its_patterns(expression: str, expected: tuple[str, ...]) -> None:
+    assert url_patterns(expression) == expected
+
+
+def test_many_alternatives_become_one_wildcard() -> None:
+    assert url_patterns("".join(f"({n}a|{n}b)" for n in range(8)) + "/end")[0].count("*") > 1
+    assert len(url_patterns("|".join(f"site{n}" for n in range(500)))) == 1
+
+
+def test_what_is_no_expression_holds_everything() -> None:
+    assert url_patterns("(") == (ANYTHING,)
+
+
+class Maker:
+    """Random expressions, each with a sample of what it matches."""
+
+    def __init__(self, seed: int) -> None:
+        self.dice = random.Random(seed)
+
+    def make(self, depth: int) -> tuple[str, Sample]:
+        kinds = [self.literal, self.literal, self.some_of, self.any_one]
+        if depth > 0:
+            kinds += [self.in_turn, self.in_turn, self.either, self.repeated, self.ignoring_case, self.ahead]
+        return self.dice.choice(kinds)(depth - 1)
+
+    def literal(self, _depth: int) -> tuple[str, Sample]:
+        text = "".join(self.dice.choices("aB/.?*=-_~%7&\\k", k=self.dice.randint(1, 3)))
+        return re.escape(text), lambda: text
+
+    def some_of(self, _depth: int) -> tuple[str, Sample]:
+        letters = self.dice.sample("abXY/_5", self.dice.randint(1, 5))
+        return f"[{''.join(letters)}]", lambda: self.dice.choice(letters)
+
+    def any_one(self, _depth: int) -> tuple[str, Sample]:
+        choices = [(".", "a/?"), (r"\d", "059"), (r"\w", "aZ_"), ("[^/]", "ab.")]
+        expression, letters = self.dice.choice(choices)
+        return expression, lambda: self.dice.choice(letters)
+
+    def in_turn(self, depth: int) -> tuple[str, Sample]:
+        parts = [self.make(depth) for _ in range(self.dice.randint(1, 3))]
+        return "".join(e for e, _ in parts), lambda: "".join(sample() for _, sample in parts)
+
+    def either(self, depth: int) -> tuple[str, Sample]:
+        parts = [self.make(depth) for _ in range(self.dice.randint(2, 3))]
+
+        def sample() -> str:
+            return self.dice.choice(parts)[1]()
+
+        return f"(?:{'|'.join(e for e, _ in parts)})", sample
+
+    def repeated(self, depth: int) -> tuple[str, Sample]:
+        expression, sample = self.make(depth)
+        sign, least, most = self.dice.choice(
+            [("?", 0, 1), ("*", 0, 3), ("+", 1, 3), ("{2}", 2, 2), ("+?", 1, 3)]
+        )
+        return f"(?:{expression}){sign}", lambda: "".join(
+            sample() for _ in range(self.dice.randint(least, most))
+        )
+
+    def ignoring_case(self, depth: int) -> tuple[str, Sample]:
+        expression, sample = self.make(depth)
+        return f"(?i:{expression})", lambda: sample().swapcase()
+
+    def ahead(self, depth: int) -> tuple[str, Sample]:
+        expression, sample = self.make(depth)
+        return f"(?={expression}){expression}", sample
+
+
+def test_whatever_an_expression_finds_a_pattern_fits() -> None:
+    found = narrow = 0
+    for seed in range(4000):
+        maker = Maker(seed)
+        expression, sample = maker.make(3)
+        patterns = url_patterns(expression)
+        narrow += patterns != (ANYTHING,)
+        for _ in range(5):
+            url = maker.dice.choice(["https://x.example/", ""]) + sample() + maker.dice.choice(["", "&z=1"])
+            if re.search(expression, url):
+                found += 1
+                assert any(fits(pattern, url) for pattern in patterns), (expression, patterns, url)
+    assert found > 15_000, "the samples are to match"
+    assert narrow > 1_500, "the patterns are to say something"
+
+
+def test_of_a_schema_all_that_could_match_is_held_and_what_network_events_may_miss() -> None:
+    schema = EvalSchema.model_validate({"url_pattern": "/order", "method": "POST"})
+    assert held_requests(schema) == [
+        {"urlPattern": "*/order*"},
+        {"urlPattern": "*", "resourceType": "Document"},
+        {"urlPattern": "*", "resourceType": "Ping"},
+        {"urlPattern": "*", "resourceType": "CSPViolationReport"},
+        {"urlPattern": "*", "resourceType": "Other"},
+    ]
+    final_get = EvalSchema.model_validate({"url_pattern": "/order", "method": "GET"})
+    assert held_requests(final_get) == [{"urlPattern": "*"}]
