@@ -9,12 +9,12 @@ import os
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from clawbench.errors import SandboxError
-from clawbench.sandbox import Bridge, Command, Limits
+from clawbench.sandbox import Bridge, Command, Limits, PassedConnections
 from clawbench.sandbox.interpreter import base_interpreter
 
 pytestmark = pytest.mark.anyio
@@ -232,3 +232,44 @@ async def test_bridge_and_process_may_end_in_any_order(opener: Any, tmp_path: Pa
     await bridge.close()
     await bridge.close()
     await sandbox.close()
+
+
+class Echo(asyncio.Protocol):
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+
+    def data_received(self, data: bytes) -> None:
+        self._transport.write(data.upper())
+
+
+async def test_a_server_that_takes_connections_gets_them_without_anybody_between(tmp_path: Path) -> None:
+    passed = PassedConnections(tmp_path / "service", Echo)
+    passed.start()
+    try:
+        async with bridged(tmp_path / "service") as (bridge, address):
+            reader, writer = await asyncio.open_connection(*address)
+            writer.write(b"one")
+            assert await reader.readexactly(3) == b"ONE"
+            await bridge.close()
+            writer.write(b"two")
+            assert await reader.readexactly(3) == b"TWO"
+            writer.close()
+            await writer.wait_closed()
+    finally:
+        passed.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_where_nobody_answers_the_door_bytes_are_passed_on(tmp_path: Path) -> None:
+    passed = PassedConnections(tmp_path / "service", Echo)
+    passed.start()
+    (tmp_path / "service.door").rename(tmp_path / "kept")
+    passed.close()
+    (tmp_path / "kept").rename(tmp_path / "service.door")
+    server = await asyncio.get_running_loop().create_unix_server(Echo, str(tmp_path / "service"))
+    async with server, bridged(tmp_path / "service") as (_, address):
+        reader, writer = await asyncio.open_connection(*address)
+        writer.write(b"one")
+        assert await reader.readexactly(3) == b"ONE"
+        writer.close()
+        await writer.wait_closed()

@@ -85,6 +85,19 @@ async def test_what_a_page_sends_with_its_last_breath_is_logged(
     }
 
 
+async def test_what_a_popup_sends_before_it_closes_itself_is_logged(open_session: Any, until: Any) -> None:
+    async with open_session({}) as one:
+        agent = await one.page_client()
+        await agent.go("http://shop.example/")
+        await agent.run(
+            f"popup = open('/frame'); popup.onload = () => {{ popup.eval({ON_LEAVING!r}); popup.close() }}"
+        )
+        await until(lambda: one.site.got("/free-kept") and one.site.got("/free-beacon"))
+        await until(lambda: len(logged(one, "/free")) >= 2)
+        await one.session.stop("agent_exited")
+    assert sorted(line["body"] for line in logged(one, "/free")) == ["beacon", "kept"]
+
+
 async def test_what_the_agent_makes_of_a_request_is_logged(open_session: Any, until: Any) -> None:
     async with open_session({}) as one:
         agent = await one.page_client()

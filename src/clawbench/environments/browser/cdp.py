@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 Message = dict[str, Any]
@@ -13,6 +13,7 @@ EventHandler = Callable[[dict[str, Any], str | None], None]
 """Called with the event's params and the session it came from, in the order the browser sent them."""
 
 DEFAULT_TIMEOUT_S = 30.0
+SESSION_AT_END, LONGEST_END = b',"sessionId":"', 64
 
 log = logging.getLogger(__name__)
 
@@ -63,6 +64,7 @@ class CdpConnection:
         self._handlers: dict[str, list[EventHandler]] = {}
         self._observers: list[Callable[[Message], None]] = []
         self._claims: dict[str, Callable[[Message], None]] = {}
+        self._unread: tuple[bytes, ...] = ()
         self._close_callbacks: list[Callable[[], None]] = []
         self._next_id = 0
         transport.start(self._dispatch, self.close)
@@ -147,6 +149,10 @@ class CdpConnection:
         """Undo a claim; what the browser still says of that session goes to everybody again."""
         self._claims.pop(session, None)
 
+    def ignore(self, methods: Iterable[str]) -> None:
+        """Nobody listens for these events, except the owners of claimed sessions: leave them unread."""
+        self._unread = tuple(f'{{"method":"{method}"'.encode() for method in methods)
+
     def on_close(self, callback: Callable[[], None]) -> None:
         """Call `callback` at the very moment the connection is seen to have ended."""
         self._close_callbacks.append(callback)
@@ -164,6 +170,8 @@ class CdpConnection:
             self._guarded(on_reply, _ended())
 
     def _dispatch(self, raw: bytes) -> None:
+        if raw.startswith(self._unread) and self._is_nobodys(raw):
+            return
         try:
             message: Message = json.loads(raw)
         except ValueError:
@@ -178,6 +186,11 @@ class CdpConnection:
                 self._guarded(waiting, message)
             return
         self.deliver(message)
+
+    def _is_nobodys(self, raw: bytes) -> bool:
+        """Whether an unread event is of a session that nobody claims."""
+        _, found, name = raw[-LONGEST_END:].partition(SESSION_AT_END)
+        return bool(found) and name[:-2].decode("latin-1") not in self._claims
 
     def deliver(self, message: Message) -> None:
         """Hand an event to the owner of its session, else to its handlers and to every observer."""

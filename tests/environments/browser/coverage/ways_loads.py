@@ -40,7 +40,7 @@ WAYS = [
     get("get-service-worker-script", f"await navigator.serviceWorker.register('{URL}')", origin=LOCAL),
     get("get-worklet", f"await CSS.paintWorklet.addModule('{URL}')", origin=LOCAL),
     get("get-icon", "location = '/icon'"),
-    get("get-manifest", ask_for_manifest),
+    get("get-manifest", ask_for_manifest, asked_again=True),
     get(
         "get-download",
         f"Object.assign(document.createElement('a'), {{href: '{URL}', download: 'x'}}).click()",

@@ -27,10 +27,14 @@ class Breadth:
         self._leaving = [*self._narrow, {"urlPattern": "*", "resourceType": KEPT_ALIVE}]
         self._for_good = self._narrow == EVERYTHING
         self._narrowing: asyncio.TimerHandle | None = None
+        self._popups: set[str] = set()
+        """Sessions of pages that scripts opened and scripts may close, without a word to us."""
 
     async def start(self) -> None:
         """Return when requests are held."""
         self._cdp.on("Page.frameNavigated", self._navigated)
+        self._cdp.on("Target.attachedToTarget", self._attached)
+        self._cdp.on("Target.detachedFromTarget", self._detached)
         self._cdp.on_close(self._stop_waiting)
         await self._cdp.send("Fetch.enable", {"patterns": self._narrow})
 
@@ -50,6 +54,17 @@ class Breadth:
         if self._narrowing is not None and "parentId" not in params["frame"]:
             self._wait(LEFT_S)
 
+    def _attached(self, params: dict[str, Any], _session: str | None) -> None:
+        info = params["targetInfo"]
+        if info["type"] == "page" and "openerId" in info:
+            self._popups.add(params["sessionId"])
+            self._widen(LEAVING_AT_MOST_S)
+
+    def _detached(self, params: dict[str, Any], _session: str | None) -> None:
+        if params["sessionId"] in self._popups:
+            self._popups.discard(params["sessionId"])
+            self._widen(LEAVING_AT_MOST_S)
+
     def _widen(self, for_s: float | None) -> None:
         if self._for_good:
             return
@@ -67,6 +82,9 @@ class Breadth:
         self._narrowing = self._loop.call_later(for_s, self._narrow_again)
 
     def _narrow_again(self) -> None:
+        if self._popups:
+            self._wait(LEAVING_AT_MOST_S)
+            return
         self._narrowing = None
         self._cdp.notify("Fetch.enable", {"patterns": self._narrow})
 

@@ -35,6 +35,8 @@ OUTSIDE = "outside"
 LIMITS = {"text": TEXT_LENGTH, "value": VALUE_LENGTH, "scrollMs": 100, "examineMs": 30, "probeAgainMs": 1000}
 LARGEST_POST_IN_EVENTS = 64 * 1024
 """Larger bodies come once only, with the paused request."""
+UNUSED = ("Network.dataReceived", "Network.requestWillBeSentExtraInfo", "Network.responseReceivedExtraInfo")
+"""What the Network domain tells besides: half of all events."""
 HOLD_AT_MOST_S = 0.3
 """A line waits no longer than this for what is inside a closed shadow root."""
 
@@ -98,6 +100,7 @@ class Recorder:
             *self._requests.handlers(),
             *self._frames_seen.handlers(),
         )
+        self._cdp.ignore(UNUSED)
         self._unsubscribe = [self._cdp.on(method, handler) for method, handler in handlers]
         await self._targets.start()
 
