@@ -264,3 +264,50 @@ async def test_two_hundred_streams_at_once(gateway, api, new_run, kit) -> None:
         )
     assert all(answer.content == whole for answer in answers)
     assert (meter.metered.calls, meter.metered.turns, meter.calls_under_way) == (200, 200, 0)
+
+
+async def test_answer_that_cannot_be_unpacked_passes_as_it_is(gateway, api, new_run, kit) -> None:
+    run = new_run()
+    meter = gateway.open_run(run_id="r", model=kit.model_at(api), run=run)
+    api.script = [kit.plain(200, b"\x8b\x01\x80{}\x03", "content-encoding: x-unheard-of")]
+    client = kit.client_of(gateway, meter.token)
+    async with client, client.stream("POST", "/chat/completions", json=kit.ask()) as answer:
+        raw = b"".join([chunk async for chunk in answer.aiter_raw()])
+    assert raw == b"\x8b\x01\x80{}\x03"
+    assert answer.headers["content-encoding"] == "x-unheard-of"
+    assert meter.metered.errors == 1
+
+
+async def test_headers_of_limits_and_ids_pass_and_cookies_do_not(gateway, api, new_run, kit) -> None:
+    meter = gateway.open_run(run_id="r", model=kit.model_at(api), run=new_run())
+    given = {
+        "x-request-id": "req_1",
+        "request-id": "req_2",
+        "retry-after": "0",
+        "retry-after-ms": "5",
+        "x-should-retry": "true",
+        "x-ratelimit-remaining-tokens": "7",
+        "anthropic-ratelimit-requests-reset": "2030-01-01T00:00:00Z",
+        "openai-processing-ms": "12",
+    }
+    lines = [f"{name}: {value}" for name, value in given.items()]
+    api.script = [kit.plain(429, b'{"error":{}}', *lines, "set-cookie: a=1", "connection: keep-alive")]
+    async with kit.client_of(gateway, meter.token) as client:
+        for _ in range(2):
+            answer = await client.post("/chat/completions", json=kit.ask(), headers={"cookie": "b=2"})
+            assert {name: answer.headers.get(name) for name in given} == given
+            assert "set-cookie" not in answer.headers
+    assert all("cookie" not in request.headers for request in api.received)
+
+
+async def test_fifty_megabytes_both_ways(gateway, api, new_run, kit) -> None:
+    run = new_run()
+    meter = gateway.open_run(run_id="r", model=kit.model_at(api), run=run)
+    answer = kit.completion("b" * (50 * 2**20 - 4096))
+    api.script = [kit.plain(200, answer)]
+    async with kit.client_of(gateway, meter.token) as client:
+        client.timeout = 60
+        got = await client.post("/chat/completions", json=kit.ask("a" * (50 * 2**20 - 4096)))
+    assert got.content == answer
+    assert len(api.received[0].body["messages"][0]["content"]) == 50 * 2**20 - 4096
+    assert meter.metered.usage.total == 120

@@ -18,6 +18,8 @@ class Budget:
 
     def spent(self, metered: Metered) -> str | None:
         """Which cap on cost or tokens the run has reached, in words."""
+        if self.cost_usd is not None and metered.cost_usd is None and metered.unpriced:
+            return f"the cost is unknown ({', '.join(metered.unpriced)}), so the cap on it cannot be kept"
         cost = None if metered.cost_usd is None else dollars(metered.cost_usd + metered.replayed_cost_usd)
         if self.cost_usd is not None and cost is not None and cost >= self.cost_usd:
             return f"cost reached ${cost:.6f} of ${self.cost_usd:g}"
@@ -42,18 +44,22 @@ class BatchBudget:
         self.cost_usd = cost_usd
         self.used_usd = already_usd
         """What was spent so far; a batch that is resumed begins with what its journal says."""
+        self._unknown = False
         self._listeners: list[Callable[[str], None]] = []
 
     @property
     def spent(self) -> str | None:
         """That the cap is reached, in words."""
+        if self.cost_usd is not None and self._unknown:
+            return "the batch's cost is unknown since a call without a known price, so the cap cannot be kept"
         if self.cost_usd is None or self.used_usd < self.cost_usd:
             return None
         return f"the batch's cost reached ${self.used_usd:.6f} of ${self.cost_usd:g}"
 
-    def add(self, cost_usd: float) -> None:
-        """Count what a call cost; nobody is told before `announce`."""
-        self.used_usd = dollars(self.used_usd + cost_usd)
+    def add(self, cost_usd: float | None) -> None:
+        """Count what a call cost (None: nobody knows); nobody is told before `announce`."""
+        self._unknown = self._unknown or cost_usd is None
+        self.used_usd = dollars(self.used_usd + (cost_usd or 0.0))
 
     def announce(self) -> None:
         """Tell every run where the cap is reached: its last call has been answered."""

@@ -49,6 +49,8 @@ class Call:
     """Why there is no answer, where there will be none any more."""
     aborted: str | None = None
     """Who broke the call off before its end."""
+    retry: bool = False
+    """Repeats a call that failed."""
     notes: dict[str, Any] = field(default_factory=dict)
     """What the upstream says about the call, for its line."""
 
@@ -125,14 +127,17 @@ class Call:
     def duration_s(self) -> float:
         return (time.monotonic() if self.ended is None else self.ended) - self.began
 
+    @property
+    def ttft_s(self) -> float | None:
+        return None if self.first_byte is None else self.first_byte - self.began
+
     def line(self, usage: Usage | None, cost_usd: float | None, **more: Any) -> dict[str, Any]:
-        ttft = None if self.first_byte is None else round(self.first_byte - self.began, 6)
         shown = shown_body(self.raw, streamed=self.streamed)
         return {
             "id": self.id,
             "started": self.started,
             "duration_s": round(self.duration_s, 6),
-            "ttft_s": ttft,
+            "ttft_s": None if self.ttft_s is None else round(self.ttft_s, 6),
             "path": self.door.path,
             **({"query": self.query} if self.query else {}),
             "request": self.shared.value,

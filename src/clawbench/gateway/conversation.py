@@ -15,6 +15,7 @@ VERSION = 1
 MOST_THREADS = 64
 """What is remembered of conversations beside the main one: the last ones used."""
 MOST_UNDECIDED = 8
+MOST_KEPT = 256
 Line = dict[str, Any]
 
 
@@ -24,6 +25,7 @@ class Place:
 
     thread: Thread
     view: View
+    kept_as: str | None = None
 
 
 class Conversation:
@@ -35,20 +37,27 @@ class Conversation:
         self._numbers = itertools.count()
         self._main: Thread | None = None
         self._held: list[tuple[Thread, Line]] = []
+        self._kept: dict[str, Place] = {}
         append({"type": "session", "version": VERSION, **session, "timestamp": now()})
 
     def ask(self, prompt: Prompt) -> Place:
         """Note what the harness sent that no call had shown before."""
-        keys = [message_key(message) for message in prompt.messages]
-        thread = self._thread_of(prompt, keys)
+        before = self._kept.get(prompt.continues or "")
+        unsent = list(before.view.keys) if before is not None else []
+        keys = unsent + [message_key(message) for message in prompt.messages]
+        thread = self._thread_of(prompt, keys) if before is None else self._go_on(before.thread)
         self._note_setting(thread, prompt)
         view, new = thread.look(keys)
         for position in new:
-            self._write(thread, {"type": "message", "timestamp": now(), "message": prompt.messages[position]})
-        return Place(thread, view)
+            if position >= len(unsent):
+                message = prompt.messages[position - len(unsent)]
+                self._write(thread, {"type": "message", "timestamp": now(), "message": message})
+        return Place(thread, view, prompt.kept_as)
 
     def answer(self, place: Place, answer: Answer, **marks: Any) -> None:
         """Note the model's answer; `marks` go into the line beside it."""
+        for name in {answer.id, place.kept_as} - {None}:
+            self._keep(str(name), place)
         if not answer.content:
             return
         message = {"role": "assistant", "content": answer.content}
@@ -67,14 +76,29 @@ class Conversation:
             if (near := thread.kinship(prompt, keys)) > kinship:
                 found, kinship = thread, near
         known = found is not None
-        found = found or Thread(next(self._numbers))
-        self._threads = [*(thread for thread in self._threads if thread is not found), found]
+        found = self._use(found or Thread(next(self._numbers)))
         if self._main is None and (known or prompt.tools):
             self._settle(found)
         elif self._main is None and len(self._threads) > MOST_UNDECIDED:
             self._settle(self._first())
         self._forget_all_but(MOST_THREADS)
         return found
+
+    def _go_on(self, thread: Thread) -> Thread:
+        if self._main is None:
+            self._settle(thread)
+        return self._use(thread)
+
+    def _use(self, thread: Thread) -> Thread:
+        self._threads = [*(other for other in self._threads if other is not thread), thread]
+        return thread
+
+    def _keep(self, name: str, place: Place) -> None:
+        """The provider keeps what was said up to here under this name."""
+        self._kept.pop(name, None)
+        self._kept[name] = place
+        if len(self._kept) > MOST_KEPT:
+            del self._kept[next(iter(self._kept))]
 
     def _forget_all_but(self, most: int) -> None:
         if len(self._threads) > most:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +21,10 @@ class Prompt:
     messages: list[Message]
     system: str = ""
     tools: list[dict[str, Any]] = field(default_factory=list)
+    continues: str | None = None
+    """The answer, or the conversation, that the provider keeps and puts before this."""
+    kept_as: str | None = None
+    """The conversation to which the provider adds this."""
 
     @property
     def characters(self) -> int:
@@ -45,6 +50,11 @@ class Answer:
     """False where the usage was reported before the answer had come to its end."""
     service_tier: str | None = None
     """What the provider says it served the call as, where it says so: tiers differ in price."""
+
+    id: str | None = None
+    """By which a later request may continue it."""
+    uses: Mapping[str, int] = field(default_factory=dict)
+    """How often something was used that has a fee of its own: `web_search`, `file_search`, …"""
 
     @property
     def characters(self) -> int:

@@ -7,6 +7,7 @@ import contextlib
 import itertools
 import secrets
 import time
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -18,9 +19,10 @@ from clawbench.gateway.doors import Door
 from clawbench.gateway.exchange import Answer
 from clawbench.gateway.open_call import OpenCall
 from clawbench.gateway.outage import Outage
-from clawbench.gateway.prices import PriceList
+from clawbench.gateway.prices import Cost, PriceList
 from clawbench.gateway.redaction import Redactor
 from clawbench.gateway.replay import RecordedUpstream
+from clawbench.gateway.retries import Retries, invites_another_try
 from clawbench.gateway.upstream import Upstream
 from clawbench.gateway.usage import estimate_tokens
 from clawbench.models import Model
@@ -72,7 +74,7 @@ class Meter:
         self.closed = False
         self._budget, self._batch, self._prices, self._redactor = budget, batch, prices, redactor
         self._on_change, self._on_close = on_change, on_close
-        self._outage = Outage()
+        self._outage, self._retries = Outage(), Retries()
         self._numbers = itertools.count(1)
         self._begun = 0
         self._stop: tuple[StopReason, str] | None = None
@@ -159,6 +161,7 @@ class Meter:
             prompt=prompt,
             place=self._conversation.ask(prompt) if generates else None,
             shared=shared,
+            retry=generates and self._retries.repeats(door.path, shown),
             on_disk=OpenCall(self._open_calls, {**head, "request": shared.value, "set": settings}),
         )
 
@@ -177,9 +180,9 @@ class Meter:
         """Count a call that has ended, however it ended, and write it down."""
         answer = call.end()
         usage, estimated = self._measure(call, answer)
-        cost = self._cost(call, usage)
+        cost = self._price(call, usage, answer)
         if call.generates:
-            self._add(call, usage, cost)
+            self._add(call, usage, cost, None if call.replayed else answer.billed_usd)
         self.estimated_calls += estimated
         self._outage.note(
             status=call.status,
@@ -192,11 +195,13 @@ class Meter:
         marks = {
             "usage_estimated": estimated or None,
             "billed_usd": answer.billed_usd,
+            "unpriced": dict(cost.unpriced) or None,
             "service_tier": answer.service_tier,
+            "retry": call.retry or None,
             "operation": None if call.generates else call.door.operation.value,
         }
         noted = {name: value for name, value in marks.items() if value is not None}
-        line = call.line(usage, cost, model=answer.model, scripted=self.model.scripted, **noted)
+        line = call.line(usage, cost.usd, model=answer.model, scripted=self.model.scripted, **noted)
         self._keep(self._calls_file, line, call.shared)
         call.on_disk.close()
 
@@ -225,24 +230,38 @@ class Meter:
             return answer.usage.model_copy(update={"output": max(answer.usage.output, written)}), True
         return Usage(input=estimate_tokens(call.prompt.characters), output=written), True
 
-    def _cost(self, call: Call, usage: Usage | None) -> float | None:
+    def _price(self, call: Call, usage: Usage | None, answer: Answer) -> Cost:
         if call.replayed:
-            return 0.0
-        return None if usage is None or self._prices is None else self._prices.cost(usage)
+            return Cost(0.0, {})
+        if usage is None or self._prices is None:
+            return Cost(None, {})
+        return self._prices.price_call(usage, answer.service_tier, answer.uses)
 
-    def _add(self, call: Call, usage: Usage | None, cost: float | None) -> None:
-        self._batch.add(cost or 0.0)
+    def _add(self, call: Call, usage: Usage | None, cost: Cost, billed_usd: float | None) -> None:
+        again = invites_another_try(call.status, unreachable=call.unreachable)
+        self._retries.note(call.door.path, call.request, failed=again)
+        # A call without usage was not answered: it costs nothing. One with usage and no cost is unknown.
+        charged = 0.0 if usage is None else cost.usd
+        self._batch.add(charged)
         before = self.metered
+        ttft = call.ttft_s
         self.metered = before.model_copy(
             update={
                 "calls": before.calls + 1,
                 "turns": before.turns + call.usable,
                 "errors": before.errors + (call.error is not None),
                 "usage": before.usage if usage is None else before.usage + usage,
-                "cost_usd": None if before.cost_usd is None else dollars(before.cost_usd + (cost or 0.0)),
+                "cost_usd": _sum(before.cost_usd, charged),
                 "latency_s": before.latency_s + call.duration_s,
                 "replayed": before.replayed + call.replayed,
                 "replayed_cost_usd": dollars(before.replayed_cost_usd + call.recorded_cost_usd),
+                "ttft_s": before.ttft_s + (ttft or 0.0),
+                "answered": before.answered + (ttft is not None),
+                "billed_usd": before.billed_usd
+                if billed_usd is None
+                else dollars((before.billed_usd or 0.0) + billed_usd),
+                "retries": before.retries + call.retry,
+                "unpriced": dict(Counter(before.unpriced) + Counter(cost.unpriced)),
             }
         )
 
@@ -267,3 +286,7 @@ class Meter:
         self.last_activity = time.monotonic()
         if self._on_change is not None:
             self._on_change()
+
+
+def _sum(before: float | None, more: float | None) -> float | None:
+    return None if before is None or more is None else dollars(before + more)

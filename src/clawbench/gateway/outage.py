@@ -44,11 +44,11 @@ def _is_hard(status: int | None, body: bytes) -> bool:
     if status is None:
         return False
     if status in TOLD_TO_WAIT or status == BAD_REQUEST:
-        return _about_the_account(body)
+        return about_the_account(body)
     return status in _REFUSED or status >= 500
 
 
-def _about_the_account(body: bytes) -> bool:
+def about_the_account(body: bytes) -> bool:
     """No credit, or a bad key: some providers say so with a status that means something else."""
     try:
         error = json.loads(body)["error"]

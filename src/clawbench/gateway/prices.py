@@ -1,14 +1,14 @@
-"""What a model's tokens cost: the model's own price, else the bundled price list, else unknown."""
+"""What a model's calls cost: the model's own price, else the bundled price list, else unknown."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 from clawbench.models import Model
-from clawbench.results import Price, Usage
+from clawbench.results import Price, Usage, dollars
 
 _FIELDS = {
     "input": "input_mtok",
@@ -21,6 +21,27 @@ _FIELDS = {
     "output_audio": "output_audio_mtok",
     "output_image": "output_image_mtok",
 }
+_FEES = {
+    "web_search": "web_searches_kcount",
+    "file_search": "storage_searches_kcount",
+    "request": "requests_kcount",
+}
+STANDARD = frozenset(("standard", "default", "auto", "on_demand", "unspecified", "traffic_type_unspecified"))
+_PUBLISHED_TIERS = {
+    "flex": {"service_tier": "flex"},
+    "priority": {"service_tier": "priority"},
+    "fast": {"service_tier": "fast"},
+    "batch": {"processing": "batch"},
+}
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one call cost."""
+
+    usd: float | None
+    unpriced: Mapping[str, int]
+    """What is missing in it, and how often."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +51,7 @@ class PriceList:
     base: Price
     tiers: tuple[tuple[int, Price], ...] = ()
     """(start, price): applies to the whole call when its prompt has more tokens than `start`."""
+    service_tiers: Mapping[str, PriceList] = field(default_factory=dict)
 
     def cost(self, usage: Usage) -> float:
         price = self.base
@@ -38,12 +60,35 @@ class PriceList:
                 price = dearer
         return price.cost(usage)
 
+    def price_call(self, usage: Usage, tier: str | None, uses: Mapping[str, int]) -> Cost:
+        """Tokens at the price of the tier that served the call, and fees; what has no price is named."""
+        name = canonical_tier(tier)
+        prices = self if name in STANDARD else self.service_tiers.get(name)
+        if prices is None:
+            return Cost(None, {f"service tier {name}": 1})
+        fees = self.base.fees
+        used = {**uses, **({"request": 1} if "request" in fees else {})}
+        charged = sum(count * fees[what] for what, count in used.items() if what in fees) / 1000
+        missing = {what: count for what, count in used.items() if count and what not in fees}
+        return Cost(dollars(prices.cost(usage) + charged), missing)
+
+
+def canonical_tier(tier: str | None) -> str:
+    """A tier by one name, whoever reports it: Google says ON_DEMAND_FLEX for what OpenAI calls flex."""
+    name = (tier or "standard").lower()
+    return name.removeprefix("on_demand_")
+
 
 def find_price(model: Model) -> PriceList | None:
     """The price of a model now; None where nobody knows it."""
     if model.price is not None:
-        return PriceList(model.price)
+        return given_price(model.price)
     return None if model.scripted else _published(model)
+
+
+def given_price(price: Price) -> PriceList:
+    """The price list of a price that somebody wrote down."""
+    return PriceList(price, service_tiers={name: PriceList(one) for name, one in price.service_tiers.items()})
 
 
 def _published(model: Model) -> PriceList | None:
@@ -53,7 +98,26 @@ def _published(model: Model) -> PriceList | None:
         _, info = get_snapshot().find_provider_model(model.upstream_name, None, None, model.base_url)
     except LookupError:
         return None
-    return read_published(vars(info.get_prices(datetime.now(UTC))))
+    now = datetime.now(UTC)
+    standard = read_published(vars(info.get_prices(now)))
+    if standard is None:
+        return None
+    tiers = {
+        name: found
+        for name, context in _PUBLISHED_TIERS.items()
+        if _is_published(info, context, now)
+        and (found := read_published(vars(info.get_prices(now, price_context=context)))) is not None
+    }
+    shown = {name: found.base for name, found in tiers.items()}
+    base = standard.base.model_copy(update={"service_tiers": shown})
+    return PriceList(base, standard.tiers, tiers)
+
+
+def _is_published(info: Any, context: Mapping[str, str], now: datetime) -> bool:
+    return any(
+        variant.when == context and (variant.constraint is None or variant.constraint.active(now))
+        for variant in info.price_variants or ()
+    )
 
 
 def read_published(prices: Mapping[str, Any]) -> PriceList | None:
@@ -70,7 +134,8 @@ def _at(prices: Mapping[str, Any], prompt_tokens: int) -> Price | None:
     found = {field: _amount(prices.get(name), prompt_tokens) for field, name in _FIELDS.items()}
     if found["input"] is None or found["output"] is None:
         return None
-    return Price.model_validate(found)
+    fees = {what: float(prices[name]) for what, name in _FEES.items() if prices.get(name) is not None}
+    return Price.model_validate({**found, "fees": fees})
 
 
 def _amount(price: Any, prompt_tokens: int) -> float | None:

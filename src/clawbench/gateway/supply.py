@@ -68,8 +68,14 @@ class Supply:
         number, secret = taken if taken is not None else (None, None)
         return Pass(number, secret, now - came, now)
 
-    def heard(self, passed: Pass, status: int, retry_after: str | None) -> bool:
-        """Learn from the status of an answer; True where it cost a key its place."""
+    def heard(self, passed: Pass, status: int, retry_after: str | None, *, bad_key: bool = False) -> bool:
+        """Learn from the status of an answer; True where it cost a key its place.
+
+        `bad_key`: its body says so, whatever its status."""
+        refused = bad_key or status in REFUSED
+        if refused and passed.key is not None and self.keys.refuse(passed.key, status):
+            log.warning("%s: key %d of %d set aside, HTTP %d", self.name, passed.key, len(self.keys), status)
+            return True
         if status in TOLD_TO_WAIT:
             self._back_off(passed, seconds_of(retry_after))
         elif status < 400:
@@ -77,9 +83,6 @@ class Supply:
             if self.limit is not None and self._good >= GROW_AFTER * self.limit:
                 self.limit, self._good = self.limit + 1, 0
                 self._wake()
-        elif status in REFUSED and passed.key is not None and self.keys.refuse(passed.key, status):
-            log.warning("%s: key %d of %d set aside, HTTP %d", self.name, passed.key, len(self.keys), status)
-            return True
         return False
 
     def leave(self) -> None:

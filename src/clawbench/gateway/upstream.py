@@ -14,6 +14,7 @@ from pydantic import SecretStr
 from clawbench.errors import InputError
 from clawbench.gateway.dialects import DIALECTS, Operation
 from clawbench.gateway.lines import Lines
+from clawbench.gateway.outage import about_the_account
 from clawbench.gateway.redaction import Redactor
 from clawbench.gateway.supply import Pass, Supply
 from clawbench.models import Model
@@ -34,6 +35,7 @@ _HOP_BY_HOP = frozenset(
         "upgrade",
     )
 )
+_UNPACKED = frozenset(("gzip", "deflate"))
 _NOT_RETURNED = _HOP_BY_HOP | {"set-cookie"}
 _FORWARDED = frozenset(
     (
@@ -51,6 +53,8 @@ _FORWARDED = frozenset(
     )
 )
 _FORWARDED_PREFIXES = ("x-stainless-",)
+_MAY_MEAN_THE_KEY = frozenset((400, 429))
+"""Google answers 400 to a bad key, OpenAI 429 to one without credit: the body tells."""
 SHORTEST_WAIT_S = 0.01
 """A shorter wait for leave to ask is not worth noting."""
 _VERSIONED = re.compile(r"/v\d+(?:(?:alpha|beta)\d*)?/?$")
@@ -138,7 +142,10 @@ class HttpUpstream:
             done()
             raise
         after = next((value for name, value in reply.headers if name.lower() == "retry-after"), None)
-        set_aside = self._supply.heard(passed, reply.status, after)
+        bad_key = False
+        if len(self._supply.keys) > 1 and reply.status in _MAY_MEAN_THE_KEY:
+            bad_key = about_the_account(await reply.read())
+        set_aside = self._supply.heard(passed, reply.status, after, bad_key=bad_key)
         reply.notes = _notes(passed, len(self._supply.keys), set_aside=set_aside)
         return reply
 
@@ -171,8 +178,13 @@ class HttpReply:
     def __init__(self, response: httpx.Response, redactor: Redactor, on_close: Callable[[], None]) -> None:
         self._response, self._redactor, self._on_close = response, redactor, on_close
         self.notes: dict[str, Any] = {}
+        self._ahead: list[bytes] | None = None
+        self._broken: httpx.HTTPError | None = None
         self.status = response.status_code
-        encoded = "content-encoding" in response.headers
+        # What cannot be unpacked here passes as it is, with its header.
+        encoding = response.headers.get("content-encoding", "").strip().lower()
+        encoded = encoding in _UNPACKED
+        self._arriving = response.aiter_bytes() if encoded else response.aiter_raw()
         dropped = _NOT_RETURNED | ({"content-encoding", "content-length"} if encoded else set())
         self.headers: Headers = [
             (name, redactor.text(value))
@@ -180,15 +192,35 @@ class HttpReply:
             if name.lower() not in dropped
         ]
 
+    async def read(self) -> bytes:
+        """The whole body, ahead of `body`, which then gives the same and breaks off where this did."""
+        self._ahead = []
+        try:
+            async for chunk in self._arriving:
+                self._ahead.append(chunk)
+        except httpx.HTTPError as error:
+            self._broken = error
+        return b"".join(self._ahead)
+
     async def body(self) -> AsyncIterator[bytes]:
         try:
-            async for chunk in self._response.aiter_bytes():
+            async for chunk in self._chunks():
                 if clean := self._redactor.feed(chunk):
                     yield clean
         except httpx.HTTPError as error:
             raise UnreachableError(_describe(error, self._redactor)) from None
         if rest := self._redactor.rest():
             yield rest
+
+    async def _chunks(self) -> AsyncIterator[bytes]:
+        if self._ahead is not None:
+            for chunk in self._ahead:
+                yield chunk
+            if self._broken is not None:
+                raise self._broken
+            return
+        async for chunk in self._arriving:
+            yield chunk
 
     async def close(self) -> None:
         try:

@@ -76,6 +76,10 @@ class Price(BaseModel):
     cached_input_audio: float | None = None
     output_audio: float | None = None
     output_image: float | None = None
+    fees: dict[str, float] = {}
+    """Per thousand uses of what is not paid by tokens: `web_search`, `file_search`, `request`."""
+    service_tiers: dict[str, Price] = {}
+    """What other tiers (`flex`, `priority`, `batch`) cost. A tier that is not here has no known price."""
 
     def cost(self, usage: Usage) -> float:
         read = _or(self.cached_input, self.input)
@@ -110,6 +114,16 @@ class Metered(BaseModel):
     """None where the price is unknown: an unknown price is not zero."""
     latency_s: float = 0.0
     """Sum over all calls, from request to last byte."""
+    ttft_s: float = 0.0
+    """Sum over the calls that were answered, from request to first byte."""
+    answered: int = 0
+    """Calls of which at least a first byte came, errors included."""
+    retries: int = 0
+    """Calls that repeat one which was told to come later, failed upstream or was broken off there."""
+    billed_usd: float | None = None
+    """What the provider itself says it charged, where it says so: kept beside our own figure."""
+    unpriced: dict[str, int] = {}
+    """What `cost_usd` leaves out, or why it is unknown, and how often: fees and tiers without a price."""
     scripted: bool = False
     """True where a scripted policy answered instead of a model: the cost is then notional."""
     replayed: int = 0

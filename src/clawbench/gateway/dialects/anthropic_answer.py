@@ -28,7 +28,8 @@ def read_whole(raw: bytes) -> Answer:
         model=body.get("model"),
         error=error_text(body.get("error")),
         complete=True,
-        service_tier=mapping(reported).get("service_tier"),
+        service_tier=_tier(mapping(reported)),
+        uses=_uses(mapping(reported)),
     )
 
 
@@ -83,7 +84,8 @@ class _Assembly:
             error=self._error,
             complete=self._complete,
             usage_final=self._usage_final,
-            service_tier=self._usage.get("service_tier"),
+            service_tier=_tier(self._usage),
+            uses=_uses(self._usage),
         )
 
     def _count(self, reported: Any) -> None:
@@ -106,3 +108,18 @@ class _Assembly:
 def _whole_block(block: Mapping[str, Any]) -> dict[str, Any]:
     written = block.get("partial_json")
     return {**block, "input": parse_or_text(written)} if written else dict(block)
+
+
+def _tier(reported: Mapping[str, Any]) -> str | None:
+    """What the price depends on: tier, fast mode, and where the model ran if that was restricted."""
+    place = reported.get("inference_geo")
+    if place not in (None, "", "global", "not_available"):
+        return f"inference_geo {place}"
+    return "fast" if reported.get("speed") == "fast" else reported.get("service_tier")
+
+
+def _uses(reported: Mapping[str, Any]) -> dict[str, int]:
+    """Tools that the provider runs; fetching a page has no fee."""
+    counts = mapping(reported.get("server_tool_use"))
+    uses = {name.removesuffix("_requests"): n for name, n in counts.items() if isinstance(n, int) and n > 0}
+    return {name: count for name, count in uses.items() if name != "web_fetch"}

@@ -7,7 +7,7 @@ from typing import Any
 
 from clawbench.gateway import usage
 from clawbench.gateway.dialects.chat_request import assistant_content
-from clawbench.gateway.dialects.json_values import error_text, parse
+from clawbench.gateway.dialects.json_values import error_text, mapping, mappings, parse
 from clawbench.gateway.exchange import Answer
 from clawbench.gateway.sse import data_of
 
@@ -30,6 +30,7 @@ def read_whole(raw: bytes) -> Answer:
         error=error_text(body.get("error")),
         complete=True,
         service_tier=body.get("service_tier"),
+        uses=_uses(body.get("usage"), mapping(message).get("annotations")),
     )
 
 
@@ -57,6 +58,7 @@ class _Assembly:
         self._model: str | None = None
         self._tier: str | None = None
         self._error: str | None = None
+        self._annotations: list[Any] = []
         self.complete = False
 
     def take(self, chunk: Mapping[str, Any]) -> None:
@@ -69,6 +71,8 @@ class _Assembly:
         delta = choice.get("delta")
         if not isinstance(delta, Mapping):
             return
+        if isinstance(delta.get("annotations"), list):
+            self._annotations += delta["annotations"]
         for name in self._texts:
             if isinstance(delta.get(name), str):
                 self._texts[name].append(delta[name])
@@ -98,12 +102,25 @@ class _Assembly:
             error=self._error,
             complete=self.complete,
             service_tier=self._tier,
+            uses=_uses(self._usage, self._annotations),
         )
 
 
 def _whole_call(call: Mapping[str, Any]) -> dict[str, Any]:
     function = {"name": call["name"], "arguments": "".join(map(str, call["arguments"]))}
     return {"id": call["id"], "function": function}
+
+
+def _uses(reported: Any, annotations: Any) -> dict[str, int]:
+    """Searches that the provider made: counted (OpenRouter, xAI), or seen by the pages that are cited."""
+    searches = mapping(mapping(reported).get("server_tool_use")).get("web_search_requests")
+    if isinstance(searches, int) and searches > 0:
+        return {"web_search": searches}
+    sources = mapping(reported).get("num_sources_used")
+    if isinstance(sources, int) and sources > 0:
+        return {"search_source": sources}
+    cited = any(note.get("type") == "url_citation" for note in mappings(annotations))
+    return {"web_search": 1} if cited else {}
 
 
 def _first_choice(body: Mapping[str, Any]) -> Mapping[str, Any]:

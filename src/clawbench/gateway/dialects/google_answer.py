@@ -30,12 +30,14 @@ def _put_together(chunks: list[Any], *, closed: bool = False) -> Answer:
     reported: dict[str, Any] = {}
     parts: list[Mapping[str, Any]] = []
     finish = model = error = None
+    searches = 0
     for chunk in mappings(chunks):
         # Totals so far, not additions.
         reported |= mapping(chunk.get("usageMetadata"))
         model = chunk.get("modelVersion") or model
         error = error or error_text(chunk.get("error"))
         candidate = _first_candidate(chunk)
+        searches = max(searches, _searches(candidate))
         parts += mappings(mapping(candidate.get("content")).get("parts"))
         finish = candidate.get("finishReason") or _blocked(chunk) or finish
     return Answer(
@@ -47,7 +49,8 @@ def _put_together(chunks: list[Any], *, closed: bool = False) -> Answer:
         error=error,
         complete=closed or finish is not None,
         usage_final=closed or finish is not None,
-        service_tier=reported.get("trafficType"),
+        service_tier=reported.get("serviceTier") or reported.get("trafficType"),
+        uses={"google_search": searches} if searches else {},
     )
 
 
@@ -67,6 +70,12 @@ def _elements(text: str) -> Iterator[Any]:
 def _first_candidate(chunk: Mapping[str, Any]) -> Mapping[str, Any]:
     candidates = mappings(chunk.get("candidates"))
     return next((one for one in candidates if one.get("index", 0) == 0), {})
+
+
+def _searches(candidate: Mapping[str, Any]) -> int:
+    """Searches that the model made; whether one or all of them are charged depends on the model."""
+    queries = mapping(candidate.get("groundingMetadata")).get("webSearchQueries")
+    return len(queries) if isinstance(queries, list) else 0
 
 
 def _blocked(chunk: Mapping[str, Any]) -> str | None:

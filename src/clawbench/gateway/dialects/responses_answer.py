@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +12,9 @@ from clawbench.gateway.dialects.responses_request import is_output, output_conte
 from clawbench.gateway.exchange import Answer
 from clawbench.gateway.sse import data_of
 
+_CHARGED = frozenset(
+    ("web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call")
+)
 _LAST = frozenset(("response.completed", "response.incomplete", "response.failed"))
 
 
@@ -44,7 +48,15 @@ def _answer(response: Mapping[str, Any], items: list[Mapping[str, Any]], *, comp
         error=error_text(response.get("error")),
         complete=complete,
         service_tier=response.get("service_tier"),
+        uses=_uses(items),
+        id=response.get("id") if isinstance(response.get("id"), str) else None,
     )
+
+
+def _uses(items: list[Mapping[str, Any]]) -> dict[str, int]:
+    """Tools that the provider runs and charges for, beside tokens."""
+    kinds = [str(item.get("type")) for item in items]
+    return dict(Counter(kind.removesuffix("_call") for kind in kinds if kind in _CHARGED))
 
 
 def _finish_reason(response: Mapping[str, Any]) -> str:

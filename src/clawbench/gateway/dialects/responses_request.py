@@ -33,7 +33,14 @@ def read_prompt(request: Mapping[str, Any]) -> Prompt:
         messages=_messages([item for item in items if item.get("role") not in _INSTRUCTING]),
         system="\n\n".join(text for text in told if text),
         tools=[_tool(tool) for tool in mappings(request.get("tools"))],
+        continues=_name(request.get("previous_response_id")) or _name(request.get("conversation")),
+        kept_as=_name(request.get("conversation")),
     )
+
+
+def _name(kept: Any) -> str | None:
+    name = kept.get("id") if isinstance(kept, Mapping) else kept
+    return name if isinstance(name, str) and name else None
 
 
 def output_content(items: list[Mapping[str, Any]]) -> list[Block]:
