@@ -179,7 +179,7 @@ class Meter:
     def account(self, call: Call) -> None:
         """Count a call that has ended, however it ended, and write it down."""
         answer = call.end()
-        usage, estimated = self._measure(call, answer)
+        usage, estimated = measure(call, answer)
         cost = self._price(call, usage, answer)
         if call.generates:
             self._add(call, usage, cost, None if call.replayed else answer.billed_usd)
@@ -218,17 +218,6 @@ class Meter:
             self._signal(StopReason.MODEL_UNREACHABLE, outage)
         self._batch.announce()
         self._changed()
-
-    def _measure(self, call: Call, answer: Answer) -> tuple[Usage | None, bool]:
-        if answer.usage is not None and answer.usage_final:
-            return answer.usage, False
-        if not call.generates or call.status is None or call.status >= 400 or not call.chunks:
-            return None, False
-        written = estimate_tokens(answer.characters)
-        if answer.usage is not None:
-            # Broken off: what was sent is known, what was written only as far as it was seen.
-            return answer.usage.model_copy(update={"output": max(answer.usage.output, written)}), True
-        return Usage(input=estimate_tokens(call.prompt.characters), output=written), True
 
     def _price(self, call: Call, usage: Usage | None, answer: Answer) -> Cost:
         if call.replayed:
@@ -290,3 +279,16 @@ class Meter:
 
 def _sum(before: float | None, more: float | None) -> float | None:
     return None if before is None or more is None else dollars(before + more)
+
+
+def measure(call: Call, answer: Answer) -> tuple[Usage | None, bool]:
+    """What a call used, and whether that is an estimate."""
+    if answer.usage is not None and answer.usage_final:
+        return answer.usage, False
+    if not call.generates or call.status is None or call.status >= 400 or not call.chunks:
+        return None, False
+    written = estimate_tokens(answer.characters)
+    if answer.usage is not None:
+        # Broken off: what was sent is known, what was written only as far as it was seen.
+        return answer.usage.model_copy(update={"output": max(answer.usage.output, written)}), True
+    return Usage(input=estimate_tokens(call.prompt.characters), output=written), True

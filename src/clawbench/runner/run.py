@@ -31,6 +31,7 @@ from clawbench.results import (
     cannot_be_kept,
     no_room,
 )
+from clawbench.runner import last_words
 from clawbench.runner.accounts import usage_report
 from clawbench.runner.host import Host
 from clawbench.runner.progress import Progress
@@ -62,6 +63,7 @@ async def run_task(host: Host, spec: RunSpec, progress: Progress) -> tuple[RunDi
     record = new_record(spec, run)
     record.enter(State.PREPARING, run)
     reserve = Reserve(run.reserve)
+    host.guardian.watch_record(last_words.command(run))
     try:
         reserve.set_aside()
         async with host.run_scratch(record.run_id) as scratch:
@@ -72,6 +74,7 @@ async def run_task(host: Host, spec: RunSpec, progress: Progress) -> tuple[RunDi
         record.duration_s = round(time.monotonic() - started, 3)
         _conclude(record, run)
         reserve.release()
+        host.guardian.forget_record(last_words.command(run))
         progress.enter("done")
     return run, record
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -61,6 +62,13 @@ class Guardian:
 
     def watch_cgroup(self, path: Path) -> None:
         self._send("watch", "cgroup", str(path))
+
+    def watch_record(self, command: Sequence[str]) -> None:
+        """Run this command at the end, to bring to an end what this process had begun to write."""
+        self._send("watch", "record", json.dumps(command))
+
+    def forget_record(self, command: Sequence[str]) -> None:
+        self._send("forget", "record", json.dumps(command))
 
     def forget_process(self, pid: int) -> None:
         self._send("forget", "process", str(pid))

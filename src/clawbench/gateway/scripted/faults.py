@@ -20,6 +20,8 @@ class Fault(BaseModel):
     """Seconds in the Retry-After header."""
     delay_s: float | None = Field(default=None, gt=0)
     """Wait before the answer begins."""
+    pace_s: float | None = Field(default=None, gt=0)
+    """Wait before each event of a stream."""
     cut_after: int | None = Field(default=None, ge=0)
     """Break off after this many events of a stream; a whole answer is broken off in its middle."""
     malformed_call: bool = False

@@ -85,12 +85,13 @@ class ScriptedUpstream:
 
     def _answer(self, call: Outgoing, script: Script, fault: Fault | None) -> Reply:
         cut = None if fault is None else fault.cut_after
+        pace = None if fault is None else fault.pace_s
         if call.path.endswith(":streamGenerateContent") and isinstance(self._shape, GoogleShape):
             if "alt=sse" not in call.query:
                 return self._reply(200, WHOLE, _cut(self._shape.array(script), cut))
-            return self._reply(200, STREAM, _cut(self._shape.events(script), cut))
+            return self._reply(200, STREAM, _cut(self._shape.events(script), cut), pace_s=pace)
         if call.body.get("stream") is True:
-            return self._reply(200, STREAM, _cut(self._shape.events(script), cut))
+            return self._reply(200, STREAM, _cut(self._shape.events(script), cut), pace_s=pace)
         return self._json(200, self._shape.whole(script), cut=cut is not None)
 
     def _failure(self, fault: Fault, status: int) -> Reply:
@@ -105,21 +106,34 @@ class ScriptedUpstream:
         chunks = _cut([body[: len(body) // 2], body[len(body) // 2 :]], 1 if cut else None)
         return self._reply(status, WHOLE, chunks, [*headers, ("content-length", str(len(body)))])
 
-    def _reply(self, status: int, kind: str, chunks: Iterable[bytes], headers: Headers = ()) -> ScriptedReply:
+    def _reply(
+        self,
+        status: int,
+        kind: str,
+        chunks: Iterable[bytes],
+        headers: Headers = (),
+        pace_s: float | None = None,
+    ) -> ScriptedReply:
         name = self._policy.name.encode("ascii", "replace").decode()
-        return ScriptedReply(status, [("content-type", kind), (SCRIPTED_HEADER, name), *headers], chunks)
+        given = [("content-type", kind), (SCRIPTED_HEADER, name), *headers]
+        return ScriptedReply(status, given, chunks, pace_s)
 
 
 class ScriptedReply:
     """An answer that is already known."""
 
-    def __init__(self, status: int, headers: Headers, chunks: Iterable[bytes]) -> None:
+    def __init__(
+        self, status: int, headers: Headers, chunks: Iterable[bytes], pace_s: float | None = None
+    ) -> None:
         self.status, self.headers = status, headers
+        self._pace_s = pace_s
         self.notes: dict[str, Any] = {}
         self._chunks = chunks
 
     async def body(self) -> AsyncIterator[bytes]:
         for chunk in self._chunks:
+            if self._pace_s is not None:
+                await asyncio.sleep(self._pace_s)
             yield chunk
 
     async def close(self) -> None:
