@@ -18,6 +18,7 @@ from clawbench.results import (
     State,
     StopReason,
     Verdict,
+    write_atomic,
 )
 from clawbench.runner.accounts import usage_report
 
@@ -29,7 +30,9 @@ def command(run: RunDirectory) -> list[str]:
 
 
 def speak(run: RunDirectory) -> None:
-    """Say what was used, and how it ended, where the run's own process did not live to say it."""
+    """Say what was used, and how it ended, where the run's own process did not live to say it.
+
+    The state stays what it was: it tells how far the run came, and that it did not come to its end."""
     record = RunRecord.model_validate_json(run.record.read_bytes())
     if record.state is State.DONE:
         return
@@ -43,7 +46,7 @@ def speak(run: RunDirectory) -> None:
     run.drop_unfinished()
     record.files = run.present()
     record.screenshots = run.screenshot_count() if record.kind == "web" else None
-    record.enter(State.DONE, run)
+    write_atomic(run.record, record.model_dump_json(indent=2) + "\n")
 
 
 if __name__ == "__main__":
