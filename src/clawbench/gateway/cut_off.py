@@ -10,6 +10,7 @@ from clawbench.gateway.call import Call
 from clawbench.gateway.doors import Door, find_door
 from clawbench.gateway.meter import measure
 from clawbench.gateway.open_call import CutOffCall, OpenCall, cut_off_calls
+from clawbench.gateway.prices import PriceList
 from clawbench.gateway.replay.record import KILLED
 from clawbench.results import (
     JsonLines,
@@ -45,14 +46,20 @@ def metered(lines: Iterable[dict[str, Any]], *, priced: bool, scripted: bool) ->
     """What llm-calls.jsonl adds up to."""
     calls = [line for line in lines if not line.get("refused") and "operation" not in line]
     used = [Usage.model_validate(line["usage"]) for line in calls if line.get("usage")]
-    cost = dollars(sum(line.get("cost_usd") or 0.0 for line in calls))
+    costs = [line.get("cost_usd") for line in calls if line.get("usage")]
+    known = priced and None not in costs
+    answered = [line["ttft_s"] for line in calls if line.get("ttft_s") is not None]
+    billed = [line["billed_usd"] for line in calls if line.get("billed_usd") is not None]
     return Metered(
         calls=len(calls),
         turns=sum(line.get("error") is None and not line.get("aborted") for line in calls),
         errors=sum(line.get("error") is not None for line in calls),
         usage=sum(used, Usage()),
-        cost_usd=cost if priced else None,
+        cost_usd=dollars(sum(cost or 0.0 for cost in costs)) if known else None,
         latency_s=sum(line.get("duration_s") or 0.0 for line in calls),
+        ttft_s=sum(answered),
+        answered=len(answered),
+        billed_usd=dollars(sum(billed)) if billed else None,
         scripted=scripted,
         replayed=sum("replayed" in line for line in calls),
         replayed_cost_usd=dollars(sum(line.get("recorded_cost_usd") or 0.0 for line in calls)),
@@ -65,7 +72,9 @@ def _line(
     call = _call(left, requests)
     answer = call.end()
     usage, estimated = measure(call, answer)
-    cost = None if usage is None or price is None else price.cost(usage)
+    cost = None
+    if usage is not None and price is not None:
+        cost = PriceList(price).price_call(usage, answer.service_tier, answer.uses).usd
     call.began, call.ended = 0.0, max(0.0, left.path.stat().st_mtime - call.started)
     marks = {"usage_estimated": True} if estimated else {}
     return call.line(usage, cost, model=answer.model, scripted=scripted, **marks)
