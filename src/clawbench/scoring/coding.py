@@ -97,6 +97,8 @@ class _Evaluation:
     async def _measure_before(self, trees: Trees) -> Before:
         run = await self._run(trees, trees.tests, "before")
         before = measured(run)
+        if before.problem(self._task) is not None:
+            self.report["output_tail"] = run.output
         keep_before(self._task, before, self._cache)
         return before
 

@@ -59,8 +59,8 @@ def recipe_for(row: Row, language: str | None = None) -> Recipe:
         )
     if row.repo == "django/django":
         command = f"./tests/runtests.py --settings=test_sqlite {shlex.join(_django_labels(row))}"
-        return Recipe("django", command, _python_setup(row, install=None))
-    return Recipe("pytest", shlex.join(["pytest", *_pytest_files(row)]), _python_setup(row, install="."))
+        return Recipe("django", command, _python_setup(row, install=False))
+    return Recipe("pytest", shlex.join(["pytest", *_pytest_files(row)]), _python_setup(row, install=True))
 
 
 def guessed_language(patch: str) -> str:
@@ -100,10 +100,19 @@ def _pytest_files(row: Row) -> list[str]:
     return list(dict.fromkeys(named or [file for file in changed if file.endswith(".py")]))
 
 
-def _python_setup(row: Row, install: str | None) -> Setup:
+def _python_setup(row: Row, *, install: bool) -> Setup:
     if row.environment_yml:
         python, pins = pins_of_conda(row.environment_yml)
-        return Setup(python=python, requirements=pins, pinned=True, install=install, env=_ENV)
+        return Setup(
+            python=python,
+            requirements=pins,
+            pinned=True,
+            newest=_EXPORTED,
+            install=install,
+            extras=_EXTRAS if install else [],
+            prepare=_edits(row) if install else [],
+            env=_env(row),
+        )
     created = (row.created_at or "")[:10]
     by_year = _PYTHON_BY_YEAR.get(created[:4], "3.9" if not created else "3.11")
     python = _DJANGO_PYTHON.get(row.version or "", by_year) if row.repo == "django/django" else by_year
@@ -113,12 +122,28 @@ def _python_setup(row: Row, install: str | None) -> Setup:
         if row.repo == "django/django"
         else ["setuptools<70", "wheel", "pytest"],
         newest=created or None,
-        install=install and ".[test]",
-        env=_ENV,
+        install=install,
+        extras=_EXTRAS if install else [],
+        env=_env(row),
     )
 
 
-_ENV = {"LANG": "C.UTF-8", "LC_ALL": "C.UTF-8"}
+_EXPORTED = "2024-11-30"
+"""When SWE-bench exported its environments: what they leave open was resolved about then."""
+_EXTRAS = ["test", "tests", "testing", "dev"]
+
+
+def _edits(row: Row) -> list[str]:
+    """Changes that the instance's image makes to the tree before it installs it."""
+    lines = str(getattr(row, "dockerfile", "") or "").splitlines()
+    return [line for line in lines if line.startswith("sed -i ") and " /" not in line]
+
+
+def _env(row: Row) -> dict[str, str]:
+    """There is no .git where tests run, so a version that is derived from tags has to be told."""
+    return {"LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "SETUPTOOLS_SCM_PRETEND_VERSION": row.version or "0"}
+
+
 _DJANGO_REQUIREMENTS = [
     *(
         "asgiref",

@@ -18,8 +18,10 @@ class Setup(BaseModel):
     """The requirements are complete and exact: nothing they depend on is looked up."""
     newest: str | None = Field(default=None, pattern=r"^\d{4}-\d{2}-\d{2}$")
     """Packages published after this day do not exist."""
-    install: str | None = None
-    """Install the repository itself at its base commit, editable: what pip is given, such as `.`"""
+    install: bool = False
+    """Install the repository itself at its base commit, editable, with what it depends on."""
+    extras: list[str] = []
+    """Its extras of which the dependencies are installed as well, where it has them."""
     prepare: list[str] = []
     """Shell lines run in the checkout before that, without network."""
     env: dict[str, str] = {}

@@ -197,7 +197,7 @@ def traits_of(config: Any, root: Any) -> Any:
     """Decisive hooks that files of the work tree implement, and where: a patch may not add to them."""
     found = set()
     for name in DECISIVE:
-        caller = getattr(config.hook, name, None)
+        caller = getattr(config.pluginmanager.hook, name, None)
         for implementation in caller.get_hookimpls() if caller is not None else ():
             code = getattr(below(implementation.function), "__code__", None)
             file = os.path.realpath(code.co_filename) if code else "?"
@@ -213,48 +213,71 @@ def watched(modules: Any) -> Any:
     return reporting.with_classes([module for module in chosen if isinstance(module, types.ModuleType)])
 
 
-def main(root: Any, arguments: Any) -> None:
-    send, leave, print_trouble = reporting.open_channel(), os._exit, traceback.print_exc
-    changed, state_of, hooks_of = reporting.changed, reporting.functions_of, traits_of
-    errors: Any = []
-    import pytest
+class Watch:
+    """What pytest's own functions are at the session's beginning and end, and whose hooks took part."""
 
+    def __init__(self, root: Any) -> None:
+        self.root = os.path.realpath(root)
+        self.owners: Any = None
+        self.before: Any = None
+        self.after: Any = None
+        self.traits: Any = []
+        self.state_of, self.hooks_of, self.changed = reporting.functions_of, traits_of, reporting.changed
+
+    def begin(self) -> Any:
+        self.owners = watched(sys.modules)
+        self.before = self.state_of(self.owners)
+
+    def end(self, config: Any) -> Any:
+        self.after = self.state_of(self.owners)
+        self.traits = self.hooks_of(config, self.root)
+
+    def trouble(self) -> Any:
+        if self.after is None:
+            return ["the session did not come to its end"]
+        return ["%s was changed" % name for name in self.changed(self.before, self.after)]
+
+
+def perform(pytest: Any, root: Any, arguments: Any) -> Any:
+    """Run pytest; returns the entries, what is wrong, and the traits."""
     entries: Any = {}
-    send({"hello": list(sys.version_info[:3])})
-    session: Any = {}
-    plugin = plugin_for(entries, pytest, errors.append)
+    trouble: Any = []
+    watch = Watch(root)
 
-    class Watch:
-        @pytest.hookimpl(trylast=True)
-        def pytest_sessionstart(self, session: Any) -> Any:
-            note_session(session)
+    class Session:
+        @pytest.hookimpl(trylast=True)  # type: ignore[untyped-decorator]
+        def pytest_sessionstart(self) -> Any:
+            watch.begin()
 
-    def note_session(started: Any) -> Any:
-        owners = watched(sys.modules)
-        session.update(config=started.config, owners=owners, before=state_of(owners))
+        @pytest.hookimpl(trylast=True)  # type: ignore[untyped-decorator]
+        def pytest_sessionfinish(self, session: Any) -> Any:
+            watch.end(session.config)
 
-    sys.path.append(root)
+    plugins = [plugin_for(entries, pytest, trouble.append), Session()]
+    print_trouble = traceback.print_exc
     try:
-        pytest.main([*arguments, "--rootdir", root, "-p", "no:cacheprovider"], plugins=[plugin, Watch()])
+        pytest.main([*arguments, "--rootdir", root, "-p", "no:cacheprovider"], plugins=plugins)
     except BaseException:
         print_trouble()
-    trouble = [*errors]
-    if session:
-        trouble += [
-            "%s was changed" % name for name in changed(session["before"], state_of(session["owners"]))
-        ]
     found = list(entries.values())
-    trouble += ["a control passed" for entry in found if entry.control and entry.status == "passed"]
-    unmade = any(not entry.control for entry in found) and not any(entry.control for entry in found)
-    trouble += ["there were no controls"] if unmade else []
-    for entry in found:
-        if not entry.control:
-            send({"names": entry.names, "status": entry.status, "detail": entry.detail})
+    made = [entry for entry in found if entry.control]
+    trouble += watch.trouble() + ["a control passed" for entry in made if entry.status == "passed"]
+    trouble += ["there were no controls"] if found and not made else []
+    return [entry for entry in found if not entry.control], trouble, watch.traits
+
+
+def main(root: Any, arguments: Any) -> None:
+    send, leave, act = reporting.open_channel(), os._exit, perform
+    import pytest
+
+    send({"hello": list(sys.version_info[:3])})
+    sys.path.append(root)
+    entries, trouble, traits = act(pytest, root, arguments)
+    for entry in entries:
+        send({"names": entry.names, "status": entry.status, "detail": entry.detail})
     sys.stdout.flush()
     sys.stderr.flush()
-    count = len([entry for entry in found if not entry.control])
-    traits = hooks_of(session["config"], os.path.realpath(root)) if session else []
-    send({"end": count, "tampered": trouble[:20], "traits": traits})
+    send({"end": len(entries), "tampered": trouble[:20], "traits": traits})
     leave(0)
 
 

@@ -45,7 +45,7 @@ async def prepare_environment(
     packages, notices = await _packages(setup, interpreter, cache)
     directories = [packages]
     products = None
-    if setup.install is not None:
+    if setup.install:
         installed = await Installation(task, setup, packages, interpreter, open_sandbox).make(source, cache)
         directories.insert(0, installed.directory)
         products, notices = installed.products, [*notices, *installed.notices]

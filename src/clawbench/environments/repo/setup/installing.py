@@ -12,6 +12,7 @@ from pathlib import Path
 
 from clawbench.environments.repo.git import Repository
 from clawbench.environments.repo.setup.keeping import building, fingerprint, finish, kept
+from clawbench.environments.repo.setup.needs import needs_of_installed
 from clawbench.environments.repo.setup.packages import Installer, make_environment
 from clawbench.errors import EnvironmentFailedError
 from clawbench.sandbox import Command, Limits, Mount, Sandbox
@@ -64,22 +65,12 @@ class Installation:
         checkout = scratch / "checkout"
         checkout.mkdir()
         tracked = await _check_out(source, self.task.base_commit, checkout, scratch / "index")
-        notices = await self._install_needs(directory, checkout)
-        await self._run_in_sandbox(directory, checkout, scratch)
-        _keep_products(checkout, tracked, directory / "products")
-        return notices
-
-    async def _install_needs(self, directory: Path, checkout: Path) -> list[str]:
-        """What the repository needs to be built, and, where the recipe is not complete, to be run."""
         installer = Installer(directory, self.setup)
-        problems = []
-        if needs := _build_requirements(checkout):
-            problems.append(await installer.install(needs))
-        if not self.setup.pinned:
-            files = [
-                name for name in ("pyproject.toml", "setup.cfg", "setup.py") if (checkout / name).is_file()
-            ]
-            problems.append(await installer.install(["-r", str(checkout / files[0]), "--all-extras"]))
+        problems = [await installer.install(needs)] if (needs := _build_requirements(checkout)) else []
+        await self._run_in_sandbox(directory, checkout, scratch)
+        if wanted := sorted(needs_of_installed(directory, checkout, self.setup.extras)):
+            problems.append(await installer.install(wanted))
+        _keep_products(checkout, tracked, directory / "products")
         return [f"of what {self.task.repo} asks for: {problem[-300:]}" for problem in problems if problem]
 
     async def _run_in_sandbox(self, directory: Path, checkout: Path, scratch: Path) -> None:
@@ -94,9 +85,8 @@ class Installation:
                 Mount(checkout, CHECKOUT, writable=True),
             ],
         )
-        target = self.setup.install or "."
         install = "pip install -q --no-index --no-deps --no-build-isolation --disable-pip-version-check"
-        lines = [*self.setup.prepare, f"python -m {install} -e {target!r}"]
+        lines = [*self.setup.prepare, f"python -m {install} -e ."]
         try:
             process = await sandbox.start(
                 Command(

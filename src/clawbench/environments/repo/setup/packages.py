@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,8 +44,15 @@ class Installer:
         return left_out
 
     async def install(self, requirements: list[str]) -> str | None:
-        """Install more, with what they depend on; what went wrong, or None."""
-        return await _run([*self._program(), *self._era(), *requirements])
+        """Install more, with what they depend on, as the recipe pins it; what went wrong, or None."""
+        asked = [*self._program(), *self._era(), *requirements]
+        if not self.setup.pinned:
+            return await _run(asked)
+        with tempfile.NamedTemporaryFile("w", suffix=".txt") as pins:
+            pins.write("\n".join(self.setup.requirements))
+            pins.flush()
+            problem = await _run([*asked, "-c", pins.name])
+        return problem and await _run(asked)
 
     def _basics(self) -> list[str]:
         named = {requirement.split("==")[0].split("<")[0].lower() for requirement in self.setup.requirements}
