@@ -13,6 +13,7 @@ from typing import Any
 import anyio
 
 from clawbench.environments.repo import open_source
+from clawbench.environments.repo.setup import TestEnvironment
 from clawbench.results import Score
 from clawbench.sandbox import open_sandbox
 from clawbench.scoring.coding import score_coding
@@ -38,6 +39,7 @@ class Case:
     open_sandbox: Callable[..., Any] = field(default_factory=lambda: partial(open_sandbox, "bwrap"))
     cache: Path | None = None
     time_limit_s: float = 60
+    environment: TestEnvironment | None = None
     count: int = 0
 
     def source(self) -> Path:
@@ -57,6 +59,7 @@ class Case:
                 report=self.report,
                 cache=self.cache,
                 time_limit_s=self.time_limit_s,
+                environment=self.environment,
             )
 
         return anyio.run(act)

@@ -37,12 +37,14 @@ async def score_coding(
     report: Path,
     cache: Path | None = None,
     time_limit_s: float = TEST_TIME_LIMIT_S,
+    environment: TestEnvironment | None = None,
 ) -> Score:
     """Apply `patch` to a fresh checkout of the base commit, put the tests over it and run them.
 
-    `cache` keeps how the tests stand before any fix; without it that is measured each time.
+    `cache` keeps how the tests stand before any fix; without it that is measured each time. `environment`
+    is what the tests run on, where it is not to be made by the task's recipe.
     """
-    evaluation = _Evaluation(task, scratch, open_sandbox, cache, time_limit_s)
+    evaluation = _Evaluation(task, scratch, open_sandbox, cache, time_limit_s, environment)
     try:
         score = await evaluation.score(patch, source)
     except (EvaluatorError, SandboxError, EnvironmentFailedError, MissingPartError) as error:
@@ -61,16 +63,17 @@ class _Evaluation:
         open_sandbox: OpenSandbox,
         cache: Path | None,
         time_limit_s: float,
+        environment: TestEnvironment | None,
     ) -> None:
         self._task, self._scratch, self._open_sandbox = task, scratch, open_sandbox
         self._cache, self._time_limit_s = cache, time_limit_s
-        self._environment: TestEnvironment | None = None
+        self._environment = environment
         self.report: dict[str, Any] = {}
 
     async def score(self, patch: bytes, source: Path) -> Score:
         self._scratch.mkdir(parents=True, exist_ok=True)
         trees = await open_trees(self._task, source, self._scratch)
-        self._environment = await prepare_environment(
+        self._environment = self._environment or await prepare_environment(
             self._task, source, self._cache or self._scratch, self._open_sandbox
         )
         if self._environment is not None and self._environment.notices:

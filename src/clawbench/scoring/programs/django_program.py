@@ -50,8 +50,9 @@ class Entry:
 class Book:
     """All tests that were about to run; kept where the tested code has no name for it."""
 
-    def __init__(self, root: Any) -> None:
+    def __init__(self, root: Any, send: Any) -> None:
         self.entries: Any = {}
+        self.send, self.sent = send, 0
         self.root = os.path.join(root, "tests")
         self.bodies: Any = {}
         self.open_line = False
@@ -80,8 +81,15 @@ class Book:
             entry.glued = self.open_line and len(entry.names) == 1
 
     def finish(self, test: Any) -> Any:
+        """A test is told of at once: what changes afterwards does not count."""
         entry = self.entries.get(id(test))
-        self.open_line = entry is not None and entry.subtests_only and sys.version_info < (3, 11)
+        if entry is None:
+            return
+        self.open_line = entry.subtests_only and sys.version_info < (3, 11)
+        if not entry.control:
+            status = "hidden" if entry.glued and entry.status == "passed" else entry.status
+            self.send({"names": entry.names, "status": status, "detail": entry.detail})
+            self.sent += 1
 
     def succeed(self, test: Any, frame: Any) -> Any:
         entry = self.entries.get(id(test))
@@ -208,9 +216,9 @@ def runner_class(book: Any, root: Any) -> Any:
     return Runner
 
 
-def main(root: Any, settings: Any, labels: Any) -> Any:
+def main(own: Any, root: Any, settings: Any, labels: Any) -> Any:
     send, leave, changed = reporting.open_channel(), os._exit, reporting.changed
-    book, owners = Book(root), reporting.with_classes(FRAMEWORK)
+    book, owners = Book(root, send), reporting.with_classes([*FRAMEWORK, own])
     state_of = reporting.functions_of
     setattr(unittest, "TextTestRunner", runner_class(book, root))  # noqa: B010
     before = state_of(owners)
@@ -229,17 +237,14 @@ def main(root: Any, settings: Any, labels: Any) -> Any:
     entries = list(book.entries.values())
     passing = [entry.names[0] for entry in entries if entry.control and entry.status == "passed"]
     trouble = ["%s was changed" % name for name in tampered] + ["%s passed" % name for name in passing]
-    for entry in entries:
-        if not entry.control:
-            status = "hidden" if entry.glued and entry.status == "passed" else entry.status
-            send({"names": entry.names, "status": status, "detail": entry.detail})
     sys.stdout.flush()
     sys.stderr.flush()
-    send({"end": len([entry for entry in entries if not entry.control]), "tampered": trouble[:20]})
+    send({"end": book.sent, "tampered": trouble[:20]})
     leave(0)
 
 
 if __name__ == "__main__":
     # The tested code finds no runner under this name.
+    _own = sys.modules["__main__"]
     sys.modules["__main__"] = types.ModuleType("__main__")
-    main(sys.argv[1], sys.argv[2], sys.argv[3:])
+    main(_own, sys.argv[1], sys.argv[2], sys.argv[3:])

@@ -1,4 +1,4 @@
-"""Runs pytest in this process and reports every test over the channel.
+"""Runs pytest in this process and reports every test over the channel as it ends.
 
 `pytest_program.py ROOT ARGUMENT…`. Runs on Python 3.6 and later, with whatever pytest the environment has.
 pytest is loaded, and its functions noted, before any tested code; a pass counts when pytest's own call
@@ -53,6 +53,7 @@ class Entry:
         self.function = below(getattr(item, "obj", None))
         self.code = getattr(self.function, "__code__", None)
         self.status, self.detail, self.called = "missing", "it was not run", False
+        self.sent = False
 
     def note(self, status: Any, detail: Any = "") -> Any:
         if self.status in ("missing", "passed"):
@@ -99,7 +100,7 @@ def spans(tree: Any) -> Any:
     return found
 
 
-def plugin_for(entries: Any, pytest: Any, report_trouble: Any) -> Any:
+def plugin_for(entries: Any, pytest: Any, report_trouble: Any, send: Any) -> Any:
     """Our plugin, as an object whose parts the tested code has no name for."""
     secret, sources, add_controls = controls.secret_name, Sources(), control_items
 
@@ -130,6 +131,9 @@ def plugin_for(entries: Any, pytest: Any, report_trouble: Any) -> Any:
             found = verdict(entry, report, excinfo, sources)
             if found is not None:
                 entry.note(*found)
+            if call.when == "teardown" and not entry.control and not entry.sent:
+                entry.sent = True
+                send({"names": entry.names, "status": entry.status, "detail": entry.detail})
 
     return Plugin()
 
@@ -216,8 +220,8 @@ def watched(modules: Any) -> Any:
 class Watch:
     """What pytest's own functions are at the session's beginning and end, and whose hooks took part."""
 
-    def __init__(self, root: Any) -> None:
-        self.root = os.path.realpath(root)
+    def __init__(self, root: Any, own: Any) -> None:
+        self.root, self.own = os.path.realpath(root), own
         self.owners: Any = None
         self.before: Any = None
         self.after: Any = None
@@ -225,7 +229,7 @@ class Watch:
         self.state_of, self.hooks_of, self.changed = reporting.functions_of, traits_of, reporting.changed
 
     def begin(self) -> Any:
-        self.owners = watched(sys.modules)
+        self.owners = watched(sys.modules) + reporting.with_classes([self.own])
         self.before = self.state_of(self.owners)
 
     def end(self, config: Any) -> Any:
@@ -238,11 +242,11 @@ class Watch:
         return ["%s was changed" % name for name in self.changed(self.before, self.after)]
 
 
-def perform(pytest: Any, root: Any, arguments: Any) -> Any:
-    """Run pytest; returns the entries, what is wrong, and the traits."""
+def perform(own: Any, send: Any, pytest: Any, root: Any, arguments: Any) -> Any:
+    """Run pytest; each test is told of at once, what is wrong and the traits at the end."""
     entries: Any = {}
     trouble: Any = []
-    watch = Watch(root)
+    watch = Watch(root, own)
 
     class Session:
         @pytest.hookimpl(trylast=True)  # type: ignore[untyped-decorator]
@@ -253,7 +257,7 @@ def perform(pytest: Any, root: Any, arguments: Any) -> Any:
         def pytest_sessionfinish(self, session: Any) -> Any:
             watch.end(session.config)
 
-    plugins = [plugin_for(entries, pytest, trouble.append), Session()]
+    plugins = [plugin_for(entries, pytest, trouble.append, send), Session()]
     print_trouble = traceback.print_exc
     try:
         pytest.main([*arguments, "--rootdir", root, "-p", "no:cacheprovider"], plugins=plugins)
@@ -263,25 +267,25 @@ def perform(pytest: Any, root: Any, arguments: Any) -> Any:
     made = [entry for entry in found if entry.control]
     trouble += watch.trouble() + ["a control passed" for entry in made if entry.status == "passed"]
     trouble += ["there were no controls"] if found and not made else []
-    return [entry for entry in found if not entry.control], trouble, watch.traits
+    sent = len([entry for entry in found if entry.sent])
+    return {"end": sent, "tampered": trouble[:20], "traits": watch.traits}
 
 
-def main(root: Any, arguments: Any) -> None:
+def main(own: Any, root: Any, arguments: Any) -> None:
     send, leave, act = reporting.open_channel(), os._exit, perform
     import pytest
 
     send({"hello": list(sys.version_info[:3])})
     sys.path.append(root)
-    entries, trouble, traits = act(pytest, root, arguments)
-    for entry in entries:
-        send({"names": entry.names, "status": entry.status, "detail": entry.detail})
+    end = act(own, send, pytest, root, arguments)
     sys.stdout.flush()
     sys.stderr.flush()
-    send({"end": len(entries), "tampered": trouble[:20], "traits": traits})
+    send(end)
     leave(0)
 
 
 if __name__ == "__main__":
     # The tested code finds no runner under this name.
+    _own = sys.modules["__main__"]
     sys.modules["__main__"] = types.ModuleType("__main__")
-    main(sys.argv[1], sys.argv[2:])
+    main(_own, sys.argv[1], sys.argv[2:])

@@ -48,7 +48,7 @@ def with_classes(modules: Any) -> Any:
     owners = list(modules)
     for module in modules:
         for value in list(vars(module).values()):
-            if isinstance(value, type) and value.__module__ == module.__name__:
+            if isinstance(value, type) and value.__module__ in (module.__name__, "__main__"):
                 owners.append(value)
     return owners
 
