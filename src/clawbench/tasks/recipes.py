@@ -136,7 +136,8 @@ _EXTRAS = ["test", "tests", "testing", "dev"]
 def _edits(row: Row) -> list[str]:
     """Changes that the instance's image makes to the tree before it installs it."""
     lines = str(getattr(row, "dockerfile", "") or "").splitlines()
-    return [line for line in lines if line.startswith("sed -i ") and " /" not in line]
+    edits = re.compile(r"(grep -q .* && )?sed -i ")
+    return [line for line in lines if edits.match(line) and " /" not in line]
 
 
 def _env(row: Row) -> dict[str, str]:
