@@ -10,6 +10,7 @@ import re
 from clawbench.errors import InputError
 from clawbench.scoring.kinds.django import Django
 from clawbench.scoring.kinds.exitcode import ExitCode
+from clawbench.scoring.kinds.logs import LOGS
 from clawbench.scoring.kinds.ownprograms import CC, Cargo, Go, JUnit, Minitest, Node, PhpUnit
 from clawbench.scoring.kinds.protocol import (
     EvaluatorError,
@@ -26,6 +27,7 @@ from clawbench.tasks import CodingTask
 _ALL: tuple[RunnerKind, ...] = (
     *(ExitCode(), UnitTest(), Django(), PyTest()),
     *(JUnit(), Go(), Cargo(), Node(), CC(), Minitest(), PhpUnit()),
+    *LOGS,
 )
 KINDS: dict[str, RunnerKind] = {kind.name: kind for kind in _ALL}
 _MARK = re.compile(r"\{([a-z]+)\}")
