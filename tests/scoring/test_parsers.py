@@ -1,7 +1,7 @@
 """Recorded output of the real tools, read test by test; `logs/expected.json` was checked by hand.
 
-The tests behind each log print lines that look like results, leave lines open, are skipped, parametrised, nested,
-tried again, or take their process down.
+The tests behind each log print lines that look like results, leave lines open, are skipped, parametrised,
+nested, tried again, or take their process down.
 """
 
 from __future__ import annotations
