@@ -46,7 +46,8 @@ def test_published_tiers_and_fees() -> None:
     at_openai = {"base_url": "https://api.openai.com/v1", "api_type": ApiType.OPENAI_RESPONSES}
     found = find_price(Model(name="o4-mini", **at_openai))  # type: ignore[arg-type]
     assert found is not None
-    assert found.base.fees["web_search"] == 10
+    assert found.base.fees == {"web_search": 10, "file_search": 2.5}
+    assert found.base.service_tiers is not None
     standard, flex, priority = (
         found.price_call(USAGE, tier, {}).usd for tier in ("default", "flex", "priority")
     )

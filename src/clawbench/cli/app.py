@@ -12,6 +12,7 @@ from clawbench.cli import doctor, harness, models, tasks
 from clawbench.cli.console import err
 from clawbench.cli.demo import demo
 from clawbench.cli.evaluate import evaluate
+from clawbench.cli.gateway import gateway
 from clawbench.cli.record import record
 from clawbench.cli.replay import replay
 from clawbench.cli.run import run
@@ -37,6 +38,7 @@ app.command()(run)
 app.command("eval")(evaluate)
 app.command()(replay)
 app.command()(record)
+app.command()(gateway)
 app.command("doctor")(doctor.doctor)
 app.add_typer(tasks.app, name="tasks")
 app.add_typer(models.app, name="models")

@@ -39,6 +39,11 @@ def choose_model(name: str | None, file: Path | None, task: Task, harness: Harne
             field="--model",
             remedy="Name a model, or give --human to drive the browser yourself",
         )
+    return named_model(name, file, task)
+
+
+def named_model(name: str, file: Path | None, task: Task | None = None) -> Model:
+    """An entry of the models file, or a scripted model; both can be used as they are."""
     if name.startswith(SCRIPTED):
         return scripted_choice(name.removeprefix(SCRIPTED), task)
     known = find_models(file)
@@ -51,8 +56,8 @@ def choose_model(name: str | None, file: Path | None, task: Task, harness: Harne
     return known[name]
 
 
-def scripted_choice(policy: str, task: Task) -> Model:
+def scripted_choice(policy: str, task: Task | None = None) -> Model:
     """A scripted model: the policy file of that name in the task's directory, or a path."""
-    own = task.directory / "policies" / f"{policy}.yaml"
-    path = own if "/" not in policy and own.is_file() else Path(policy).absolute()
+    own = None if task is None else task.directory / "policies" / f"{policy}.yaml"
+    path = own if own is not None and "/" not in policy and own.is_file() else Path(policy).absolute()
     return scripted_model(f"scripted-{path.stem}", path, load_policy(path).price)

@@ -7,6 +7,7 @@ from clawbench.gateway.probe import probe_model
 from clawbench.gateway.replay import RecordedCall, RecordedUpstream, ReplayPlan, read_record
 from clawbench.gateway.scripted import Policy, load_policy
 from clawbench.gateway.server import Gateway
+from clawbench.gateway.standalone import Session, is_loopback, metering
 
 __all__ = [
     "BatchBudget",
@@ -18,8 +19,11 @@ __all__ = [
     "RecordedCall",
     "RecordedUpstream",
     "ReplayPlan",
+    "Session",
     "find_price",
+    "is_loopback",
     "load_policy",
+    "metering",
     "probe_model",
     "read_record",
 ]

@@ -66,7 +66,7 @@ class PriceList:
         prices = self if name in STANDARD else self.service_tiers.get(name)
         if prices is None:
             return Cost(None, {f"service tier {name}": 1})
-        fees = self.base.fees
+        fees = self.base.fees or {}
         used = {**uses, **({"request": 1} if "request" in fees else {})}
         charged = sum(count * fees[what] for what, count in used.items() if what in fees) / 1000
         missing = {what: count for what, count in used.items() if count and what not in fees}
@@ -88,7 +88,8 @@ def find_price(model: Model) -> PriceList | None:
 
 def given_price(price: Price) -> PriceList:
     """The price list of a price that somebody wrote down."""
-    return PriceList(price, service_tiers={name: PriceList(one) for name, one in price.service_tiers.items()})
+    tiers = (price.service_tiers or {}).items()
+    return PriceList(price, service_tiers={name: PriceList(one) for name, one in tiers})
 
 
 def _published(model: Model) -> PriceList | None:
@@ -109,7 +110,7 @@ def _published(model: Model) -> PriceList | None:
         and (found := read_published(vars(info.get_prices(now, price_context=context)))) is not None
     }
     shown = {name: found.base for name, found in tiers.items()}
-    base = standard.base.model_copy(update={"service_tiers": shown})
+    base = standard.base.model_copy(update={"service_tiers": shown or None})
     return PriceList(base, standard.tiers, tiers)
 
 
@@ -135,7 +136,7 @@ def _at(prices: Mapping[str, Any], prompt_tokens: int) -> Price | None:
     if found["input"] is None or found["output"] is None:
         return None
     fees = {what: float(prices[name]) for what, name in _FEES.items() if prices.get(name) is not None}
-    return Price.model_validate({**found, "fees": fees})
+    return Price.model_validate({**found, "fees": fees or None})
 
 
 def _amount(price: Any, prompt_tokens: int) -> float | None:

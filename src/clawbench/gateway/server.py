@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import logging
 import os
 import socket
@@ -70,8 +71,8 @@ class Gateway:
         self._core_dumps.close()
 
     async def serve_tcp(self, host: str = "127.0.0.1", port: int = 0) -> int:
-        """Listen on a TCP port too; returns the port."""
-        listener = socket.create_server((host, port))
+        """Listen on a TCP port too; returns the port. Raises InputError where that cannot be had."""
+        listener = _tcp_socket(host, port)
         listening_on: int = listener.getsockname()[1]
         await self._serve(listener)
         return listening_on
@@ -225,6 +226,21 @@ def _unix_socket(path: Path) -> socket.socket:
             remedy="Choose another socket path, or end the gateway that uses it",
         ) from None
     return listener
+
+
+def _tcp_socket(host: str, port: int) -> socket.socket:
+    try:
+        [(family, *_), *_] = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        about_the_port = error.errno in (errno.EADDRINUSE, errno.EACCES)
+        raise InputError(
+            f"{host}:{port} cannot be listened on ({error.strerror})",
+            field="--port" if about_the_port else "--host",
+            remedy="Choose another port, or 0 for a free one"
+            if about_the_port
+            else "Give an address of this machine, such as 127.0.0.1",
+        ) from None
 
 
 def _answers(path: Path) -> bool:

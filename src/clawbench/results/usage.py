@@ -76,9 +76,9 @@ class Price(BaseModel):
     cached_input_audio: float | None = None
     output_audio: float | None = None
     output_image: float | None = None
-    fees: dict[str, float] = {}
+    fees: dict[str, float] | None = None
     """Per thousand uses of what is not paid by tokens: `web_search`, `file_search`, `request`."""
-    service_tiers: dict[str, Price] = {}
+    service_tiers: dict[str, Price] | None = None
     """What other tiers (`flex`, `priority`, `batch`) cost. A tier that is not here has no known price."""
 
     def cost(self, usage: Usage) -> float:
