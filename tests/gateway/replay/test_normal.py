@@ -25,6 +25,8 @@ SAME = [
     ("/tmp/tmpab12cd34/out.txt", "/tmp/tmpzz99yy88/out.txt"),
     ("/tmp/reproduce-1.py failed", "/tmp/reproduce-2.py failed"),
     ("in /var/tmp/x1/y", "in /var/tmp/x2/y"),
+    ("made /home/agent/tmp/tmp.ug0mUgUfhH", "made /home/agent/tmp/tmp.sLWJ1UZBYN"),
+    ("cd tmp.ug0mUgUfhH", "cd tmp.sLWJ1UZBYN"),
     ("/srv/t/clawbench-abcd1234/0123456789ab/home/x", "/tmp/u/v/clawbench-zzzz9999/ba9876543210/home/x"),
     ("[main 1a2b3c4] Fix", "[main 9f8e7d6] Fix"),
     ("Ran 25 tests in 0.012s", "Ran 25 tests in 1.3s"),

@@ -37,7 +37,8 @@ _PATTERNS: tuple[tuple[str, str], ...] = (
         r"(?<![\w.])(?:/private)?(?:/var/folders/[^\s/]+/[^\s/]+/T|(?:/var)?/tmp|/dev/shm)/[^\s/\"'`:,;)\]}>]+",
         "‹temp›",
     ),
-    (r"\btmp[a-z0-9_]{8}\b", "‹temp›"),
+    (r"(/tmp)/[^\s/\"'`:,;)\]}>]+", r"\1/‹temp›"),
+    (r"\btmp(?:[a-z0-9_]{8}|\.[A-Za-z0-9]{6,12})\b", "‹temp›"),
     (r"\bcb-[A-Za-z0-9_-]{32}(?![A-Za-z0-9_-])", "‹token›"),
     (r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b", "‹uuid›"),
     (
