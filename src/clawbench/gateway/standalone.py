@@ -61,7 +61,6 @@ class Session:
             "started": self.started,
             "duration_s": round(time.monotonic() - self._began, 3),
             "measured": meter.metered.model_dump(mode="json"),
-            "cache_hit_rate": meter.metered.usage.cache_hit_rate,
             "estimated_calls": meter.estimated_calls,
             "price": None if meter.price is None else meter.price.model_dump(mode="json"),
         }

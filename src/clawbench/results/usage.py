@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer
+from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, computed_field, model_serializer
 
 _RARE = frozenset(("cache_write_1h", "input_audio", "cache_read_audio", "output_audio", "output_image"))
 
@@ -104,6 +104,11 @@ def _or(price: float | None, fallback: float) -> float:
 
 class Metered(BaseModel):
     """What the gateway measured for one run."""
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def cache_hit_rate(self) -> float | None:
+        return self.usage.cache_hit_rate
 
     calls: int = 0
     turns: int = 0
