@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 
 import httpx
@@ -306,3 +307,48 @@ async def test_batch_budget_ends_all_its_runs_and_no_other(gateway, api, new_run
     assert other.metered.cost_usd == 0.0004
     with pytest.raises(InputError, match="a cap on cost could not be kept"):
         gateway.open_run(run_id="5", model=kit.model_at(api, price=None), run=new_run(), batch=batch)
+
+
+@pytest.mark.parametrize("shared", [False, True])
+async def test_calls_at_once_do_not_overrun_a_cap(gateway, api, new_run, kit, shared: bool) -> None:
+    # Each call costs $0.0004: the third reaches the cap, however many come together.
+    caps = {"batch": BatchBudget(0.001)} if shared else {"budget": Budget(cost_usd=0.001)}
+    meters = [
+        gateway.open_run(run_id=str(n), model=kit.model_at(api), run=new_run(), **caps)
+        for n in range(4 if shared else 1)
+    ]
+    async with contextlib.AsyncExitStack() as stack:
+        clients = [await stack.enter_async_context(kit.client_of(gateway, meter.token)) for meter in meters]
+        asked = [client.post("/chat/completions", json=kit.ask()) for client in clients for _ in range(5)]
+        answers = await asyncio.gather(*asked)
+    assert sorted(answer.status_code for answer in answers)[:4] == [200, 200, 200, 402]
+    assert len(api.received) == 3
+    async with asyncio.timeout(5):
+        assert [(await meter.stop_signal())[0] for meter in meters] == [StopReason.BUDGET] * len(meters)
+
+
+async def test_calls_below_a_distant_cap_go_on_together(gateway, api, new_run, kit) -> None:
+    meter = gateway.open_run(run_id="r", model=kit.model_at(api), run=new_run(), budget=Budget(tokens=10**6))
+    api.script = [kit.plain(200, kit.completion()), kit.silent()]
+    async with kit.client_of(gateway, meter.token) as client:
+        await client.post("/chat/completions", json=kit.ask())
+        waiting = [asyncio.ensure_future(client.post("/chat/completions", json=kit.ask())) for _ in range(4)]
+        async with asyncio.timeout(5):
+            while len(api.received) < 5:
+                api.arrived.clear()
+                await api.arrived.wait()
+        await meter.close()
+        await asyncio.gather(*waiting)
+
+
+async def test_run_that_ends_while_a_call_waits_for_room(gateway, api, new_run, kit) -> None:
+    meter = gateway.open_run(run_id="r", model=kit.model_at(api), run=new_run(), budget=Budget(tokens=10))
+    api.script = [kit.silent()]
+    async with kit.client_of(gateway, meter.token) as client:
+        both = [asyncio.ensure_future(client.post("/chat/completions", json=kit.ask())) for _ in range(2)]
+        await api.arrived.wait()
+        await meter.close()
+        async with asyncio.timeout(5):
+            statuses = sorted(answer.status_code for answer in await asyncio.gather(*both))
+    assert statuses == [401, 503]
+    assert len(api.received) == 1

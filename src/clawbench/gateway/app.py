@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from starlette.types import Receive, Scope, Send
 
-from clawbench.gateway.dialects import DIALECTS, Dialect
+from clawbench.gateway.dialects import DIALECTS, Dialect, Operation
 from clawbench.gateway.doors import Catalogue, Door, find_door, spoken_by
 from clawbench.gateway.meter import BudgetSpentError, Meter
 from clawbench.gateway.relay import serve
@@ -57,6 +57,11 @@ async def _ask(door: Door, meter: Meter, wire: Wire, scope: Scope, receive: Rece
             meter.refuse(scope["path"], 400, objection)
             await wire.error(400, objection, "unsupported")
             return
+        if door.operation is Operation.GENERATE:
+            await meter.room()
+            if meter.closed:
+                await _unauthorized(wire)
+                return
         call = meter.begin(door, request, query_of(scope))
     except HungUpError:
         return

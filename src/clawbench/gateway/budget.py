@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from clawbench.gateway.room import Room
 from clawbench.results import Metered, dollars
 
 
@@ -27,6 +28,15 @@ class Budget:
             return f"{metered.usage.total} of {self.tokens} tokens used"
         return None
 
+    def share(self, cost_usd: float | None, tokens: int) -> float | None:
+        """What part of the caps on cost and tokens this is; None where there is no such cap."""
+        shares = []
+        if self.cost_usd is not None:
+            shares.append((cost_usd or 0.0) / self.cost_usd if self.cost_usd else 1.0)
+        if self.tokens is not None:
+            shares.append(tokens / self.tokens)
+        return max(shares, default=None)
+
     def refuses(self, metered: Metered, calls_begun: int) -> str | None:
         """Why the next call may not begin."""
         if self.calls is not None and calls_begun >= self.calls:
@@ -44,6 +54,7 @@ class BatchBudget:
         self.cost_usd = cost_usd
         self.used_usd = already_usd
         """What was spent so far; a batch that is resumed begins with what its journal says."""
+        self.room = Room()
         self._unknown = False
         self._listeners: list[Callable[[str], None]] = []
 
@@ -55,6 +66,10 @@ class BatchBudget:
         if self.cost_usd is None or self.used_usd < self.cost_usd:
             return None
         return f"the batch's cost reached ${self.used_usd:.6f} of ${self.cost_usd:g}"
+
+    def share(self, cost_usd: float | None) -> float | None:
+        """What part of the cap this is; None where there is none."""
+        return Budget(cost_usd=self.cost_usd).share(cost_usd, 0)
 
     def add(self, cost_usd: float | None) -> None:
         """Count what a call cost (None: nobody knows); nobody is told before `announce`."""

@@ -23,6 +23,7 @@ from clawbench.gateway.prices import Cost, PriceList
 from clawbench.gateway.redaction import Redactor
 from clawbench.gateway.replay import RecordedUpstream
 from clawbench.gateway.retries import Retries, invites_another_try
+from clawbench.gateway.room import FIRST_ALONE_S, Room
 from clawbench.gateway.upstream import Upstream
 from clawbench.gateway.usage import estimate_tokens
 from clawbench.models import Model
@@ -74,7 +75,7 @@ class Meter:
         self.closed = False
         self._budget, self._batch, self._prices, self._redactor = budget, batch, prices, redactor
         self._on_change, self._on_close = on_change, on_close
-        self._outage, self._retries = Outage(), Retries()
+        self._outage, self._retries, self._room = Outage(), Retries(), Room()
         self._numbers = itertools.count(1)
         self._begun = 0
         self._stop: tuple[StopReason, str] | None = None
@@ -125,6 +126,23 @@ class Meter:
         with contextlib.suppress(OSError):
             self._open_calls.rmdir()
 
+    async def room(self) -> None:
+        """Wait while calls under way may use up what is left of a cap: they are paid for in any case."""
+        patient_until = time.monotonic() + FIRST_ALONE_S
+        while not self.closed and self._refusal() is None:
+            left = patient_until - time.monotonic()
+            crowded = [room for room, spent in self._caps() if room.crowded(spent, patient=left > 0)]
+            if not crowded:
+                return
+            await crowded[0].next_end(left if left > 0 else FIRST_ALONE_S)
+
+    def _caps(self) -> list[tuple[Room, float]]:
+        """Each cap on what is only known afterwards, and how much of it is gone."""
+        own = self._budget.share(self.metered.cost_usd, self.metered.usage.total)
+        together = self._batch.share(self._batch.used_usd)
+        both = ((self._room, own), (self._batch.room, together))
+        return [(room, share) for room, share in both if share is not None]
+
     def begin(self, door: Door, request: dict[str, Any], query: str = "") -> Call:
         """Admit a call; raises BudgetSpentError where the run has used what it may."""
         generates = door.operation is Operation.GENERATE
@@ -133,7 +151,10 @@ class Meter:
             self._signal(StopReason.BUDGET, refusal)
             raise BudgetSpentError(refusal)
         call = self._call(door, request, query)
-        self._begun += generates
+        if generates:
+            self._begun += 1
+            self._room.begin()
+            self._batch.room.begin()
         self.calls_under_way += 1
         self._changed()
         return call
@@ -212,6 +233,9 @@ class Meter:
             # Broken off before the task took its first step.
             self.account(call)
         self.calls_under_way -= 1
+        if call.generates:
+            self._room.end()
+            self._batch.room.end()
         if spent := self._budget.spent(self.metered):
             self._signal(StopReason.BUDGET, spent)
         elif outage := self._outage.verdict:
@@ -232,6 +256,9 @@ class Meter:
         # A call without usage was not answered: it costs nothing. One with usage and no cost is unknown.
         charged = 0.0 if usage is None else cost.usd
         self._batch.add(charged)
+        if usage is not None:
+            self._room.learn(self._budget.share(charged, usage.total))
+            self._batch.room.learn(self._batch.share(charged))
         before = self.metered
         ttft = call.ttft_s
         self.metered = before.model_copy(
