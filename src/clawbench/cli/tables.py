@@ -14,6 +14,7 @@ from clawbench.harnesses.human import HUMAN
 from clawbench.results import Isolation, Metered, RunDirectory, RunRecord
 
 MOST_FAILURES = 5
+REPLAYED = "$0 replayed"
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,10 @@ class RunRow:
     def cost(self) -> str:
         """What the model calls cost; nothing was asked where a person drove."""
         record = self.record
-        return "none" if record.harness.name == HUMAN else cost_of(record.usage.measured)
+        if record.harness.name == HUMAN:
+            return "none"
+        only_replayed = record.replay is not None and record.replay.live_from is None
+        return REPLAYED if only_replayed else cost_of(record.usage.measured)
 
     @property
     def title(self) -> str:
@@ -66,7 +70,7 @@ def cost_of(metered: Metered) -> str:
     if not metered.replayed:
         return money(metered.cost_usd, metered.scripted)
     if metered.replayed == metered.calls:
-        return "$0 replayed"
+        return REPLAYED
     return f"{money(metered.cost_usd, metered.scripted)} + replayed"
 
 
