@@ -117,7 +117,8 @@ class Gateway:
         replay: ReplayPlan | None = None,
     ) -> None:
         """Raises InputError where a run with this model and budget could not be opened."""
-        self._usable("check", model, budget, batch or BatchBudget(), Redactor(()), replay)
+        if replay is None or replay.goes_live:
+            self._usable("check", model, budget, batch or BatchBudget(), Redactor(()), None)
 
     def _usable(
         self,

@@ -143,6 +143,17 @@ async def test_another_question_ends_the_run_and_shows_the_difference(deck, api,
     assert "\n-Buy two tins of tea.\n+Buy three tins of tea." in divergence.diff
 
 
+@pytest.mark.parametrize("api_type", list(ApiType))
+async def test_the_difference_in_every_api(deck, scripted, api_type: ApiType) -> None:
+    async with deck.open(scripted(POLICY, api_type)) as recorded:
+        await ask(recorded.client, *question(api_type, True, "ping the shop\nand wait"))
+    async with deck.replay(recorded) as again:
+        await ask(again.client, *question(api_type, True, "ping the bank\nand wait"))
+    divergence = again.meter.upstream.progress.divergence
+    assert "(user)" in divergence.part
+    assert "\n-ping the shop\n+ping the bank\n and wait" in divergence.diff
+
+
 @pytest.mark.parametrize(
     ("change", "part"),
     [
