@@ -311,3 +311,16 @@ async def test_fifty_megabytes_both_ways(gateway, api, new_run, kit) -> None:
     assert got.content == answer
     assert len(api.received[0].body["messages"][0]["content"]) == 50 * 2**20 - 4096
     assert meter.metered.usage.total == 120
+
+
+async def test_the_machines_proxy_is_used_and_passed_by(gateway, api, new_run, kit, monkeypatch) -> None:
+    monkeypatch.setenv("http_proxy", f"127.0.0.1:{api.port}")
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    for url in ("http://model.invalid/v1", api.url):
+        meter = gateway.open_run(run_id="r", model=kit.model_at(api, base_url=url), run=new_run())
+        async with kit.client_of(gateway, meter.token) as client:
+            assert (await client.post("/chat/completions", json=kit.ask())).status_code == 200
+    assert [request.path for request in api.received] == [
+        "http://model.invalid/v1/chat/completions",
+        "/v1/chat/completions",
+    ]

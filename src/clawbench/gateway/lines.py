@@ -1,10 +1,14 @@
-"""Outgoing connections, in small pools: one pool's work grows with the square of the connections in it."""
+"""Outgoing connections, in small pools: one pool's work grows with the square of the connections in it.
+
+Requests go to httpx's transports, not through its client: its cookies, redirects and authentication are not
+wanted here and take their time.
+"""
 
 from __future__ import annotations
 
 import ssl
 from dataclasses import dataclass
-from http.cookiejar import CookieJar, DefaultCookiePolicy
+from urllib.request import getproxies, proxy_bypass
 
 import httpx
 
@@ -17,8 +21,17 @@ IDLE_S = 30.0
 
 @dataclass(eq=False)
 class Pool:
-    client: httpx.AsyncClient
+    proxy: str | None
+    transport: httpx.AsyncHTTPTransport
     calls: int = 0
+
+    async def post(self, url: httpx.URL, headers: dict[str, str], content: bytes) -> httpx.Response:
+        """Send; the answer's body is still to come. Raises httpx.HTTPError."""
+        timeouts = {"timeout": TIMEOUT.as_dict()}
+        request = httpx.Request("POST", url, headers=headers, content=content, extensions=timeouts)
+        response = await self.transport.handle_async_request(request)
+        response.request = request
+        return response
 
 
 class Lines:
@@ -28,11 +41,13 @@ class Lines:
         self._pools: list[Pool] = []
         self._trust: ssl.SSLContext | None = None
 
-    def take(self) -> Pool:
+    def take(self, url: httpx.URL) -> Pool:
         """A pool with room for one more call; `give_back` when that has ended."""
-        pool = next((pool for pool in self._pools if pool.calls < CALLS_PER_POOL), None)
+        proxy = _proxy_for(url)
+        fitting = (pool for pool in self._pools if pool.proxy == proxy and pool.calls < CALLS_PER_POOL)
+        pool = next(fitting, None)
         if pool is None:
-            pool = Pool(self._client())
+            pool = Pool(proxy, self._transport(proxy))
             self._pools.append(pool)
         pool.calls += 1
         return pool
@@ -43,15 +58,19 @@ class Lines:
     async def close(self) -> None:
         pools, self._pools = self._pools, []
         for pool in pools:
-            await pool.client.aclose()
+            await pool.transport.aclose()
 
-    def _client(self) -> httpx.AsyncClient:
+    def _transport(self, proxy: str | None) -> httpx.AsyncHTTPTransport:
         if self._trust is None:
             self._trust = httpx.create_ssl_context()
-        return httpx.AsyncClient(
-            timeout=TIMEOUT,
-            limits=httpx.Limits(max_connections=None, keepalive_expiry=IDLE_S),
-            verify=self._trust,
-            # What an API sets for one run must not come back to it with another.
-            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
-        )
+        limits = httpx.Limits(max_connections=None, keepalive_expiry=IDLE_S)
+        return httpx.AsyncHTTPTransport(verify=self._trust, limits=limits, proxy=proxy)
+
+
+def _proxy_for(url: httpx.URL) -> str | None:
+    """The machine's own setting: HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY."""
+    proxies = getproxies()
+    if not proxies or proxy_bypass(url.host):
+        return None
+    found = proxies.get(url.scheme) or proxies.get("all")
+    return found if not found or "://" in found else f"http://{found}"

@@ -11,9 +11,10 @@ from typing import Any, Protocol
 import httpx
 from pydantic import SecretStr
 
+import clawbench
 from clawbench.errors import InputError
 from clawbench.gateway.dialects import DIALECTS, Operation
-from clawbench.gateway.lines import Lines
+from clawbench.gateway.lines import Lines, Pool
 from clawbench.gateway.outage import about_the_account
 from clawbench.gateway.redaction import Redactor
 from clawbench.gateway.supply import Pass, Supply
@@ -55,6 +56,7 @@ _FORWARDED = frozenset(
 _FORWARDED_PREFIXES = ("x-stainless-",)
 _MAY_MEAN_THE_KEY = frozenset((400, 429))
 """Google answers 400 to a bad key, OpenAI 429 to one without credit: the body tells."""
+_USER_AGENT = f"clawbench/{clawbench.__version__}"
 SHORTEST_WAIT_S = 0.01
 """A shorter wait for leave to ask is not worth noting."""
 _VERSIONED = re.compile(r"/v\d+(?:(?:alpha|beta)\d*)?/?$")
@@ -130,14 +132,14 @@ class HttpUpstream:
 
     async def send(self, call: Outgoing) -> Reply:
         passed = await self._supply.enter()
-        pool = self._lines.take()
+        pool = self._lines.take(self._base)
 
         def done() -> None:
             self._lines.give_back(pool)
             self._supply.leave()
 
         try:
-            reply = HttpReply(await self._post(call, passed, pool.client), self._redactor.fresh(), done)
+            reply = HttpReply(await self._post(call, passed, pool), self._redactor.fresh(), done)
         except BaseException:
             done()
             raise
@@ -149,17 +151,15 @@ class HttpUpstream:
         reply.notes = _notes(passed, len(self._supply.keys), set_aside=set_aside)
         return reply
 
-    async def _post(self, call: Outgoing, passed: Pass, client: httpx.AsyncClient) -> httpx.Response:
+    async def _post(self, call: Outgoing, passed: Pass, pool: Pool) -> httpx.Response:
         outgoing = {name.lower(): value for name, value in call.headers if _goes_up(name)}
-        outgoing = {**self._dialect.headers, **outgoing}
+        outgoing = {"accept": "*/*", "user-agent": _USER_AGENT, **self._dialect.headers, **outgoing}
         outgoing |= {"content-type": "application/json", "accept-encoding": "identity"}
         if passed.secret is not None:
             name, value = self._dialect.authorization(passed.secret.get_secret_value())
             outgoing[name] = value
-        content = json.dumps(call.body).encode()
-        request = client.build_request("POST", self._url(call), content=content, headers=outgoing)
         try:
-            return await client.send(request, stream=True)
+            return await pool.post(self._url(call), outgoing, json.dumps(call.body).encode())
         except httpx.HTTPError as error:
             raise UnreachableError(_describe(error, self._redactor)) from None
 
