@@ -3,6 +3,7 @@
 from clawbench.sandbox.bridge import Bridge
 from clawbench.sandbox.bubblewrap import BubblewrapSandbox
 from clawbench.sandbox.guardian import Guardian
+from clawbench.sandbox.ipc import enter_own_ipc
 from clawbench.sandbox.opening import PROVIDERS, open_sandbox
 from clawbench.sandbox.passing import PassedConnections
 from clawbench.sandbox.plain import PlainSandbox
@@ -21,5 +22,6 @@ __all__ = [
     "PlainSandbox",
     "Process",
     "Sandbox",
+    "enter_own_ipc",
     "open_sandbox",
 ]

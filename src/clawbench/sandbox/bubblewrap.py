@@ -40,6 +40,9 @@ from clawbench.sandbox.system_view import HOME, HOSTNAME, SCRATCH, made_up_files
 _PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 
 
+_NAMESPACES = ("--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try")
+
+
 class BubblewrapSandbox:
     """A fresh set of namespaces per start, over one private HOME and the same mounts.
 
@@ -59,6 +62,7 @@ class BubblewrapSandbox:
         guardian: Guardian | None = None,
         uid: int = 1000,
         nested_userns: bool = False,
+        share_ipc: bool = False,
         interpreter: Path | None = None,
     ) -> None:
         """`nested_userns` lets programs make user namespaces of their own, as Chromium's sandbox needs."""
@@ -68,7 +72,7 @@ class BubblewrapSandbox:
         self._hide = [*hide, Path(__file__).parent.parent]
         self._guardian = guardian
         self._uid = uid
-        self._nested_userns = nested_userns
+        self._nested_userns, self._share_ipc = nested_userns, share_ipc
         self._interpreter = interpreter or base_interpreter()
         self._running: set[BubblewrapProcess] = set()
         if guardian is not None:
@@ -145,7 +149,9 @@ class BubblewrapSandbox:
     def arguments(self, limits: Limits, files: dict[str, int]) -> Iterator[str]:
         """bwrap's options; `files` maps a path inside to a descriptor that holds its content."""
         features = supported_options(self._bwrap)
-        yield from ("--unshare-all", "--unshare-user", "--die-with-parent", "--new-session")
+        yield from ("--die-with-parent", "--new-session", *_NAMESPACES)
+        if not self._share_ipc:
+            yield "--unshare-ipc"
         yield from ("--uid", str(self._uid), "--gid", str(self._uid), "--hostname", HOSTNAME)
         yield from ("--cap-drop", "ALL", "--clearenv")
         if not self._nested_userns and "--disable-userns" in features:

@@ -23,11 +23,21 @@ def open_sandbox(
     guardian: Guardian | None = None,
     uid: int = 1000,
     nested_userns: bool = False,
+    share_ipc: bool = False,
 ) -> Sandbox:
-    """`home`: an empty private directory, removed by `close`; `hide`: host paths that no mount may show."""
+    """`home`: an empty private directory, removed by `close`; `hide`: host paths that no mount may show.
+
+    With `share_ipc` it shares memory with whoever starts it (see `enter_own_ipc`).
+    """
     if provider == "bwrap":
         return BubblewrapSandbox(
-            home=home, mounts=mounts, hide=hide, guardian=guardian, uid=uid, nested_userns=nested_userns
+            home=home,
+            mounts=mounts,
+            hide=hide,
+            guardian=guardian,
+            uid=uid,
+            nested_userns=nested_userns,
+            share_ipc=share_ipc,
         )
     if provider == "none":
         return PlainSandbox(home=home, mounts=mounts, guardian=guardian)

@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO
 
+from clawbench.environments.browser.pixels import address_of, lend
 from clawbench.environments.browser.priority import stand_back
 from clawbench.errors import MissingPartError
 
@@ -76,12 +77,15 @@ class Encoder:
         return self._process.pid
 
     def write(self, step: int, frame: bytearray) -> None:
-        """Hand over a frame; waits while ffmpeg is busy with earlier ones."""
+        """Hand over a frame; waits while ffmpeg is busy with earlier ones.
+
+        The end of it is lent, not copied: it must stay as it is until the next one is handed over.
+        """
         self._steps.append(step)
-        view = memoryview(frame)
+        address, done = address_of(frame), 0
         try:
-            while view:
-                view = view[self._input.write(view) or 0 :]
+            while done < len(frame):
+                done += lend(self._input.fileno(), address + done, len(frame) - done)
         except OSError:
             raise EncoderDied(self._end()) from None
 
@@ -140,7 +144,9 @@ def _exactly(file: IO[bytes], size: int) -> bytes:
 def _command(ffmpeg: str, size: tuple[int, int], fps: int) -> list[str]:
     width, height = size
     frames = ["-f", "rawvideo", "-pixel_format", "bgr0", "-video_size", f"{width}x{height}"]
-    colours = ["-vf", "scale=out_color_matrix=bt709:out_range=tv,format=yuv420p", "-colorspace", "bt709"]
+    # Taking the colour of every second row, instead of mixing rows, saves a sixth of all work.
+    conversion = "scale=out_color_matrix=bt709:out_range=tv:flags=neighbor,format=yuv420p"
+    colours = ["-vf", conversion, "-colorspace", "bt709"]
     tagged = ["-color_primaries", "bt709", "-color_trc", "bt709", "-color_range", "tv"]
     codec = ["-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-crf", "23", "-threads", "1"]
     return [

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import ctypes
+import os
 
-_libc = ctypes.CDLL(None)
+_libc = ctypes.CDLL(None, use_errno=True)
 _libc.memcmp.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
 _libc.memcmp.restype = ctypes.c_int
+
+
+class _Piece(ctypes.Structure):
+    _fields_ = (("base", ctypes.c_void_p), ("length", ctypes.c_size_t))
+
+
+_libc.vmsplice.argtypes = (ctypes.c_int, ctypes.POINTER(_Piece), ctypes.c_ulong, ctypes.c_uint)
+_libc.vmsplice.restype = ctypes.c_ssize_t
 
 
 def address_of(buffer: bytearray) -> int:
@@ -21,6 +30,18 @@ def differ(first: int, second: int, length: int) -> bool:
 
 def copy(target: int, source: int, length: int) -> None:
     ctypes.memmove(target, source, length)
+
+
+def lend(pipe: int, address: int, length: int) -> int:
+    """Put the pages of some memory into a pipe, uncopied; returns how many bytes of it fitted in.
+
+    They may change only after the reader took them. OSError where this kind of memory or file cannot do that.
+    """
+    piece = _Piece(address, length)
+    lent: int = _libc.vmsplice(pipe, ctypes.byref(piece), 1, 0)
+    if lent < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return lent
 
 
 def changed_rows(first: bytearray, second: bytearray, stride: int) -> range:

@@ -40,6 +40,8 @@ class SessionConfig(BaseModel):
     remote: SecretStr | None = None
     """CDP address of a browser that runs elsewhere; it may hold a token."""
     sandbox: Literal["bwrap", "none"] = "bwrap"
+    own_ipc: bool = False
+    """Whether the session has an IPC namespace of its own, which its sandboxes share; it finds out itself."""
     view: Literal["none", "watch", "control"] = "none"
     """Whether the screen is shown to somebody, and whether their keys and clicks count."""
     vnc_socket: Path | None = None

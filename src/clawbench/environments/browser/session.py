@@ -20,7 +20,7 @@ from clawbench.environments.browser.stage import Stage, Watchers, open_stage
 from clawbench.environments.browser.vigil import CLOSED
 from clawbench.errors import ClawbenchError
 from clawbench.results import InterceptedRequest, NotIntercepted, RunDirectory, StopReason, write_json
-from clawbench.sandbox import Guardian
+from clawbench.sandbox import Guardian, enter_own_ipc
 
 log = logging.getLogger(__name__)
 
@@ -211,7 +211,7 @@ async def obey(session: Session, commands: asyncio.StreamReader) -> None:
     session.end(StopReason.ERROR, "The runner ended without a word.")
 
 
-async def serve() -> bool:
+async def serve(own_ipc: bool) -> bool:
     """One session over stdin and stdout; True where nothing failed."""
     loop = asyncio.get_running_loop()
     commands = asyncio.StreamReader(limit=LONGEST_LINE)
@@ -222,7 +222,7 @@ async def serve() -> bool:
         event = SessionEvent(event="failed", detail=f"The session's configuration is not valid: {error}")
         print(event.model_dump_json(), flush=True)
         return False
-    session = Session(config)
+    session = Session(config.model_copy(update={"own_ipc": own_ipc}))
     obeying = asyncio.create_task(obey(session, commands))
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, session.end, StopReason.CANCELLED, f"Got {number.name}.")
@@ -238,7 +238,8 @@ def main() -> None:
         level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )
     logging.getLogger("websockets").setLevel(logging.WARNING)
-    sys.exit(0 if asyncio.run(serve()) else 1)
+    own_ipc = enter_own_ipc()
+    sys.exit(0 if asyncio.run(serve(own_ipc)) else 1)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ from clawbench.environments.browser.screenshare import ScreenShare
 from clawbench.environments.browser.video import Video
 from clawbench.environments.browser.vigil import keep_vigil
 from clawbench.results import InterceptedRequest, RunDirectory, cannot_be_kept
-from clawbench.sandbox import Guardian, Mount, open_sandbox
+from clawbench.sandbox import Guardian, Mount, Sandbox, open_sandbox
 from clawbench.tasks import EvalSchema, Method
 
 log = logging.getLogger(__name__)
@@ -160,7 +160,7 @@ def tell_of_end(cdp: CdpConnection, watch: Watchers) -> None:
 async def _display(
     stack: AsyncExitStack, config: SessionConfig, scratch: Path, guardian: Guardian
 ) -> Display:
-    sandbox = open_sandbox(config.sandbox, home=_home(scratch, "display"), guardian=guardian)
+    sandbox = _sandbox(config, scratch, guardian, "display")
     stack.push_async_callback(ended_in_time, "display's sandbox", sandbox.close)
     display = await start_display(sandbox, scratch, width=config.width, height=config.height)
     stack.push_async_callback(ended_in_time, "display", display.close)
@@ -170,9 +170,7 @@ async def _display(
 async def _browser(
     stack: AsyncExitStack, config: SessionConfig, scratch: Path, guardian: Guardian, display: Display
 ) -> Browser:
-    sandbox = open_sandbox(
-        config.sandbox, home=_home(scratch, "browser"), guardian=guardian, nested_userns=True
-    )
+    sandbox = _sandbox(config, scratch, guardian, "browser")
     stack.push_async_callback(ended_in_time, "browser", sandbox.close)
     for inside, file in config.uploads.items():
         sandbox.mount(Mount(file, inside))
@@ -211,10 +209,17 @@ def _cutting(egress: Egress, failed: Callable[[str], None]) -> Callable[[str], N
     return cut_and_tell
 
 
-def _home(scratch: Path, name: str) -> Path:
+def _sandbox(config: SessionConfig, scratch: Path, guardian: Guardian, name: str) -> Sandbox:
+    """The display and those who look at it share memory, so that pictures need not go through its socket."""
     home = scratch / f"{name}-home"
     home.mkdir()
-    return home
+    return open_sandbox(
+        config.sandbox,
+        home=home,
+        guardian=guardian,
+        nested_userns=name == "browser",
+        share_ipc=config.own_ipc,
+    )
 
 
 def _rules(config: SessionConfig, browser: Browser) -> RelayRules:
@@ -251,7 +256,7 @@ async def _share_screen(
 ) -> None:
     if config.view == "none" or config.vnc_socket is None:
         return
-    sandbox = open_sandbox(config.sandbox, home=_home(scratch, "view"), guardian=guardian)
+    sandbox = _sandbox(config, scratch, guardian, "view")
     share = ScreenShare(sandbox, display, control=config.view == "control", output=scratch / "view.log")
     stack.push_async_callback(ended_in_time, "screen share", share.close)
     await share.serve(config.vnc_socket)
