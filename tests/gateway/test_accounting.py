@@ -215,6 +215,14 @@ def test_reports_within_a_stream_replace_each_other() -> None:
     assert ANTHROPIC.read_answer(raw, streamed=True).usage == Usage(input=25, cache_read=7, output=15)
 
 
+def test_compaction_is_counted_beside_the_totals() -> None:
+    part = {"input_tokens": 10, "output_tokens": 2, "cache_read_input_tokens": 5}
+    iterations = [{"type": "message", **part}, {"type": "compaction", **part, "output_tokens": 30}]
+    reported = {**part, "iterations": iterations}
+    answer = ANTHROPIC.read_answer(_whole(ANTHROPIC, reported), streamed=False)
+    assert answer.usage == Usage(input=20, cache_read=10, output=32)
+
+
 def test_service_tier_is_kept() -> None:
     tier = {"service_tier": "flex", "usage": {"input_tokens": 1, "output_tokens": 1}}
     assert RESPONSES.read_answer(json.dumps(tier).encode(), streamed=False).service_tier == "flex"

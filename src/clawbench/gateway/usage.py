@@ -66,11 +66,18 @@ def from_anthropic(reported: Any) -> Usage | None:
     fresh, output = _count(reported, "input_tokens"), _count(reported, "output_tokens")
     if fresh is None and output is None:
         return None
+    parts = reported.get("iterations")
+    # What compacting the context took is the one part that the totals leave out.
+    compacted = [
+        found
+        for part in (parts if isinstance(parts, list) else [])
+        if isinstance(part, Mapping) and part.get("type") == "compaction" and (found := from_anthropic(part))
+    ]
     hour = _detail(reported, "cache_creation", "ephemeral_1h_input_tokens") or 0
     minutes = _detail(reported, "cache_creation", "ephemeral_5m_input_tokens") or 0
     write = max(_count(reported, "cache_creation_input_tokens") or 0, hour + minutes)
     reasoning = _detail(reported, "output_tokens_details", "thinking_tokens") or 0
-    return Usage(
+    counted = Usage(
         input=fresh or 0,
         cache_read=_count(reported, "cache_read_input_tokens") or 0,
         cache_write=write,
@@ -78,6 +85,7 @@ def from_anthropic(reported: Any) -> Usage | None:
         output=output or 0,
         reasoning=min(output or 0, reasoning),
     )
+    return sum(compacted, counted)
 
 
 def from_google(reported: Any) -> Usage | None:
