@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+import anyio
+
 from clawbench.environments.repo.changes import changes_between
 from clawbench.environments.repo.git import GitError, Repository, create_bare, object_format
+from clawbench.environments.repo.packs import bring_pack, keep_pack
 from clawbench.environments.repo.proof import BRANCH, Proof, prove
 from clawbench.environments.repo.snapshot import take_snapshot
 from clawbench.errors import EnvironmentFailedError, InputError
@@ -39,25 +42,37 @@ class Workspace:
     proof: Proof
 
 
-async def prepare_workspace(task: CodingTask, source: Path, directory: Path) -> Workspace:
-    """Make `directory/workspace` at the base commit; refuses where the proof does not hold."""
+async def prepare_workspace(
+    task: CodingTask, source: Path, directory: Path, *, cache: Path | None = None
+) -> Workspace:
+    """Make `directory/workspace` at the base commit; refuses where the proof does not hold.
+
+    With `cache` the pack of a proof that held is kept; the next workspace gets a copy of the same bytes, and
+    only what is around them is proved again.
+    """
     path, store = directory / "workspace", directory / "store.git"
     own = await create_bare(store, task.base_commit, borrow_from=source)
     tags = await _past_tags(Repository(source), task.base_commit)
-    await _fill(own, path, task.base_commit, tags)
-    proof = await prove(path, task.base_commit)
+    proved = await _fill(own, path, task.base_commit, tags, cache)
+    proof = await prove(path, task.base_commit, proved_objects=proved)
     if not proof.holds:
         found = "; ".join(proof.leaks[:5]) or f"{proof.objects} objects, {proof.reachable} reachable"
         raise EnvironmentFailedError(
             f"{task.id}: the workspace holds more or less than the base commit's past: {found}. "
             "The run does not start; check the task's repository with `git fsck`"
         )
+    if cache is not None and proved is None:
+        pack = path / ".git" / "objects" / "pack"
+        await anyio.to_thread.run_sync(keep_pack, cache, task.base_commit, pack, proof.objects)
     baseline = await take_snapshot(store, path, task.base_commit)
     tests = await paths_of_test_patch(own, task)
     return Workspace(path, store, task.base_commit, baseline.tree, tests, proof)
 
 
-async def _fill(own: Repository, path: Path, base_commit: str, tags: dict[str, str]) -> None:
+async def _fill(
+    own: Repository, path: Path, base_commit: str, tags: dict[str, str], cache: Path | None
+) -> int | None:
+    """Make the repository; returns the number of its objects where they are a pack that was proved before."""
     path.mkdir(parents=True)
     repository = Repository(path / ".git", path)
     form = object_format(base_commit)
@@ -66,12 +81,18 @@ async def _fill(own: Repository, path: Path, base_commit: str, tags: dict[str, s
     extensions = "[extensions]\n\tobjectformat = sha256\n" if sha256 else ""
     config = _CONFIG.format(version=1 if sha256 else 0, extensions=extensions)
     (path / ".git" / "config").write_text(config, encoding="utf-8")
-    await own.pack_into(base_commit, path / ".git" / "objects")
+    objects, proved = path / ".git" / "objects", None
+    if cache is not None:
+        (objects / "pack").mkdir(exist_ok=True)
+        proved = await anyio.to_thread.run_sync(bring_pack, cache, base_commit, objects / "pack")
+    if proved is None:
+        await own.pack_into(base_commit, objects)
     refs = {f"refs/heads/{BRANCH}": base_commit, **tags}
     commands = "".join(f"create {name} {identity}\n" for name, identity in refs.items())
     await repository.run("update-ref", "--stdin", stdin=commands.encode(errors="surrogateescape"))
     await repository.run("pack-refs", "--all")
     await repository.run("read-tree", "-m", "-u", "HEAD")
+    return proved
 
 
 async def _past_tags(source: Repository, base_commit: str) -> dict[str, str]:

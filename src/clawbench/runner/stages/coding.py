@@ -34,7 +34,9 @@ class CodingStage:
 
     async def up(self) -> None:
         self._source = await open_source(self._task, self._host.cache)
-        self._workspace = await prepare_workspace(self._task, self._source, self._scratch / "repo")
+        self._workspace = await prepare_workspace(
+            self._task, self._source, self._scratch / "repo", cache=self._host.cache
+        )
         self.mounts = [Mount(self._workspace.path, WORKSPACE, writable=True)]
         self._raised = time.monotonic()
 
