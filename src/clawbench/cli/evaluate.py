@@ -17,7 +17,7 @@ from rich.table import Table
 from clawbench import doctor
 from clawbench.cli.console import err, out
 from clawbench.cli.live import cancel_on_signals
-from clawbench.cli.run import CANCELLED_EXIT, check_output
+from clawbench.cli.run import check_output
 from clawbench.cli.selecting import (
     CASES_HELP,
     DATASET_HELP,
@@ -26,6 +26,7 @@ from clawbench.cli.selecting import (
     SUITE_HELP,
     Selection,
 )
+from clawbench.cli.suite import CANCELLED_EXIT
 from clawbench.errors import InputError
 from clawbench.results import Verdict, write_json
 from clawbench.results.layout import claim

@@ -21,13 +21,13 @@ async def perform_runs(specs: Sequence[RunSpec]) -> list[tuple[RunDirectory, Run
         cancel_on_signals(host)
         done: list[tuple[RunDirectory, RunRecord]] = []
         lines = [Progress(f"{s.task.id} · {s.harness.name} · {s.model.name}") for s in specs]
-        with Live(_Lines(lines), console=err, refresh_per_second=4, transient=True) as live:
+        with Live(Lines(lines), console=err, refresh_per_second=4, transient=True) as live:
             for spec, progress in zip(specs, lines, strict=True):
                 if host.cancelled.is_set():
                     break
                 if not err.is_terminal:
-                    progress.changed = _plain_reporter(progress)
-                progress.tell = _say
+                    progress.changed = plain_reporter(progress)
+                progress.tell = say
                 progress.restart()
                 done.append(await run_task(host, spec, progress))
                 live.refresh()
@@ -47,11 +47,12 @@ def _cancel(host: Host) -> None:
     host.cancelled.set()
 
 
-def _say(text: str) -> None:
+def say(text: str) -> None:
+    """To the user, at once."""
     err.print(text, highlight=False, markup=False, soft_wrap=True)
 
 
-class _Lines:
+class Lines:
     """Redrawn by rich: a line per run that has begun."""
 
     def __init__(self, lines: list[Progress]) -> None:
@@ -76,7 +77,7 @@ def _figures(line: Progress) -> list[str]:
     ]
 
 
-def _plain_reporter(line: Progress) -> Callable[[], None]:
+def plain_reporter(line: Progress) -> Callable[[], None]:
     """Without a terminal: one line per phase."""
     seen: list[str] = []
 

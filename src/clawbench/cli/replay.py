@@ -19,7 +19,16 @@ from clawbench.gateway import Budget
 from clawbench.harnesses import Harness, get_harness
 from clawbench.models import SCRIPTED, Model
 from clawbench.results import ReplayMode
-from clawbench.runner import IDLE_S, Original, RunSpec, original_task, read_original, recorded_model
+from clawbench.runner import (
+    IDLE_S,
+    Future,
+    Original,
+    PatchFrom,
+    RunSpec,
+    original_task,
+    read_original,
+    recorded_model,
+)
 from clawbench.sandbox import Limits
 from clawbench.tasks import Task, find_task
 
@@ -96,6 +105,8 @@ def replay(
         browser_cdp=find_endpoint(browser_cdp, found) if browser_cdp or options.browser_elsewhere else None,
         replay=replaying,
         seeds=original.record.seeds,
+        patch_from=PatchFrom(options.patch_from),
+        future=Future(options.future),
     )
     _check_browser(original, spec)
     check_machine([spec])

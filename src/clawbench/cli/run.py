@@ -17,6 +17,8 @@ from clawbench.cli.console import err, print_json
 from clawbench.cli.elsewhere import CDP_HELP, check_endpoint, find_endpoint
 from clawbench.cli.live import perform_runs
 from clawbench.cli.replaying import ends_with_record, only_one, recorded_source, replay_failed, show_replay
+from clawbench.cli.selecting import CASES_HELP, DATASET_HELP, LANGUAGE_HELP, MIRROR_HELP, Selection
+from clawbench.cli.suite import CANCELLED_EXIT, run_suite
 from clawbench.cli.tables import run_row, show_runs
 from clawbench.cli.viewing import refuse_with_human, view_settings
 from clawbench.environments.browser.ports import RECORDER as PORT
@@ -25,15 +27,16 @@ from clawbench.gateway import Budget
 from clawbench.harnesses import get_harness
 from clawbench.harnesses.human import HumanHarness
 from clawbench.results import RunDirectory, RunRecord, StopReason
-from clawbench.runner import IDLE_S, RunSpec
+from clawbench.runner import IDLE_S, Future, PatchFrom, RunSpec
+from clawbench.runner.pool import WORKERS
 from clawbench.sandbox import Limits
-from clawbench.tasks import find_task
-
-CANCELLED_EXIT = 130
+from clawbench.tasks import Task, find_task
 
 
 def run(
-    task: Annotated[str, typer.Argument(help="A task directory, `suite/id`, or an id.")],
+    task: Annotated[
+        str | None, typer.Argument(help="A task directory, `suite/id`, or an id; none with --suite.")
+    ] = None,
     model: Annotated[
         str | None,
         typer.Option(help="A name from the models file, or `scripted:POLICY` for a scripted stand-in."),
@@ -51,6 +54,27 @@ def run(
     api: Annotated[
         bool, typer.Option("--api", help="Web tasks: serve the recorder API for outside tools.")
     ] = False,
+    suite: Annotated[str | None, typer.Option(help="Run the tasks of this suite, a few at a time.")] = None,
+    cases: Annotated[str | None, typer.Option(metavar="GLOB", help=CASES_HELP)] = None,
+    language: Annotated[str | None, typer.Option(help=LANGUAGE_HELP)] = None,
+    dataset: Annotated[list[str] | None, typer.Option(help=DATASET_HELP)] = None,
+    mirror: Annotated[list[Path] | None, typer.Option(metavar="DIR", help=MIRROR_HELP)] = None,
+    workers: Annotated[int, typer.Option(min=1, help="With --suite: how many runs at a time.")] = WORKERS,
+    max_batch_cost: Annotated[
+        float | None, typer.Option(min=0, help="With --suite: US dollars all its runs may cost together.")
+    ] = None,
+    patch_from: Annotated[
+        PatchFrom,
+        typer.Option(help="Coding: the patch is what git says changed, or a diff in the last message."),
+    ] = PatchFrom.GIT,
+    future: Annotated[
+        Future,
+        typer.Option(help="Coding: `keep` leaves history after the base commit; never in a leaderboard."),
+    ] = Future.REMOVE,
+    judged: Annotated[
+        bool,
+        typer.Option("--eval/--no-eval", help="Coding: run the tests at the end, or not."),
+    ] = True,
     models: Annotated[Path | None, typer.Option(help=MODELS_HELP)] = None,
     output: Annotated[Path, typer.Option(help="Where run directories go.")] = Path("runs"),
     batch: Annotated[str | None, typer.Option(help="Name that groups runs (default: date and time).")] = None,
@@ -82,7 +106,11 @@ def run(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the record as JSON on stdout.")] = False,
 ) -> None:
-    """Run one harness with one model at one task, record it, meter it and score it.
+    """Run one harness with one model at one task, or at the tasks of a suite; record, meter and score it.
+
+    With --suite, a few runs go on at a time; a run whose harness failed or answered nothing is tried once
+    more; with the same --batch, runs that came to their end are not made again. Its predictions.jsonl is
+    for `clawbench eval`, or for any other evaluator of SWE-bench predictions.
 
     Every run is recorded; `clawbench replay RUN` makes one again as it was. To give a record's answers to
     another task, harness or set of options, name it here with --replay-or-fail or --replay-then-live.
@@ -94,31 +122,58 @@ def run(
     if human:
         refuse_with_human({"--model": model, "--harness": harness, "--max-turns": max_turns})
     only_one(record_only=record_only, replay_or_fail=replay_or_fail, replay_then_live=replay_then_live)
-    found = find_task(task)
     chosen = HumanHarness() if human else get_harness(harness or "reference")
     source = recorded_source(replay_or_fail, replay_then_live, model=model, human=human)
-    asked = source.model() if source and not source.live else choose_model(model, models, found, chosen)
-    spec = RunSpec(
-        task=found,
-        model=asked,
-        harness=chosen,
-        output=output,
-        batch=batch or datetime.now().strftime("%Y%m%d-%H%M%S"),
-        sandbox=sandbox,
-        budget=Budget(cost_usd=max_cost, tokens=max_tokens, calls=max_calls),
-        limits=Limits(memory_mb=memory),
-        time_limit_s=None if time_limit is None else time_limit * 60,
-        idle_s=math.inf if human else idle,
-        max_turns=max_turns,
-        view=view,
-        browser_cdp=find_endpoint(browser_cdp, found),
-        api_port=PORT if api else None,
-        replay=source.announce(found, chosen, asked) if source else None,
-        seeds=source.original.record.seeds if source else {},
-    )
-    check_machine([spec])
-    ((run_dir, record),) = asyncio.run(perform_runs([spec]))
+    selection = Selection(suite, cases, language, dataset or [], mirror or [])
+    many = suite is not None or bool(dataset)
+    tasks = _tasks(task, selection, many=many, alone=human or source is not None)
+    batch = batch or datetime.now().strftime("%Y%m%d-%H%M%S")
+
+    def spec_for(found: Task) -> RunSpec:
+        asked = source.model() if source and not source.live else choose_model(model, models, found, chosen)
+        return RunSpec(
+            task=found,
+            model=asked,
+            harness=chosen,
+            output=output,
+            batch=batch,
+            sandbox=sandbox,
+            budget=Budget(cost_usd=max_cost, tokens=max_tokens, calls=max_calls),
+            limits=Limits(memory_mb=memory),
+            time_limit_s=None if time_limit is None else time_limit * 60,
+            idle_s=math.inf if human else idle,
+            max_turns=max_turns,
+            view=view,
+            browser_cdp=find_endpoint(browser_cdp, found),
+            api_port=PORT if api else None,
+            replay=source.announce(found, chosen, asked) if source else None,
+            seeds=source.original.record.seeds if source else {},
+            patch_from=patch_from,
+            future=future,
+            judged=judged,
+        )
+
+    specs = [spec_for(found) for found in tasks]
+    check_machine(specs[:1] if many else specs)
+    if many:
+        run_suite(specs, workers=workers, max_batch_cost=max_batch_cost, as_json=as_json)
+        return
+    ((run_dir, record),) = asyncio.run(perform_runs(specs))
     report_run(run_dir, record, as_json=as_json)
+
+
+def _tasks(task: str | None, selection: Selection, *, many: bool, alone: bool) -> list[Task]:
+    if (task is None) != many:
+        raise InputError(
+            "say what to run", field="TASK", remedy="Give one task, or --suite (or --dataset) for many"
+        )
+    if task is not None:
+        return [find_task(task)]
+    if alone:
+        raise InputError(
+            "takes one task", field="--suite", remedy="Leave --human and --replay-… out, or name a task"
+        )
+    return selection.tasks()
 
 
 def report_run(run_dir: RunDirectory, record: RunRecord, *, as_json: bool) -> None:

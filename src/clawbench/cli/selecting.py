@@ -8,7 +8,7 @@ from pathlib import Path
 
 from clawbench.errors import InputError
 from clawbench.runner.host import cache_directory
-from clawbench.tasks import Broken, CodingTask
+from clawbench.tasks import Broken, CodingTask, Task
 from clawbench.tasks.datasets import load_rows
 from clawbench.tasks.mirrors import VARIABLE, find_mirror, mirror_directories
 from clawbench.tasks.predictions import Prediction
@@ -55,6 +55,23 @@ class Selection:
             return list(predictions)
         return [entry for entry in predictions if matches(entry.instance_id, self.cases)]
 
+    def tasks(self) -> list[Task]:
+        """Everything meant, web tasks included."""
+        if self.datasets:
+            return list(self.coding_tasks().values())
+        chosen = self.members()
+        if unknown := [member for member in chosen if member.task is None]:
+            raise InputError(
+                f"the rows of {self.suite} are not in the package ({unknown[0].id} and others)",
+                field="--dataset",
+                remedy=f"Give the dataset ({unknown[0].dataset}) or a file with its rows",
+            )
+        if not chosen:
+            raise InputError(
+                "no task matches", field="--cases", remedy="`clawbench tasks list` shows the ids"
+            )
+        return [_sound(member.task) for member in chosen if member.task is not None]
+
     def coding_tasks(self, ids: Sequence[str] | None = None) -> dict[str, CodingTask]:
         """The coding tasks meant, by id; with `ids` exactly those."""
         if ids is None and self.suite is None and not self.datasets:
@@ -90,7 +107,7 @@ class Selection:
         rows = load_rows(self.datasets, cache)
         listed = {member.id: member for member in (members(self.suite) if self.suite else members("swe"))}
         mirrors = mirror_directories(self.mirrors)
-        tasks = {}
+        tasks, kept = {}, cache / "tasks"
         for name, row in rows.items():
             if (ids is not None and name not in ids) or not matches(name, self.cases or "*"):
                 continue
@@ -101,11 +118,16 @@ class Selection:
             if self.language is None or speaks(language, self.language):
                 suite = self.suite or OTHER_ROWS
                 mirror = find_mirror(row.repo, mirrors)
-                tasks[name] = task_of_row(row, mirror, suite=suite, language=language, directory=cache)
+                tasks[name] = task_of_row(row, mirror, suite=suite, language=language, directory=kept)
         return tasks
 
 
 def _task_of(member: Member) -> CodingTask | None:
-    if isinstance(member.task, Broken):
-        raise member.task.error
-    return member.task if isinstance(member.task, CodingTask) else None
+    task = None if member.task is None else _sound(member.task)
+    return task if isinstance(task, CodingTask) else None
+
+
+def _sound(task: Task | Broken) -> Task:
+    if isinstance(task, Broken):
+        raise task.error
+    return task

@@ -109,6 +109,8 @@ def show_runs(rows: Sequence[RunRow]) -> None:
 def _explain(row: RunRow) -> None:
     stopped = row.record.stop_reason.value if row.record.stop_reason else "nothing"
     out.print(f"\n{row.verdict}, stopped by {stopped}: {row.directory}", highlight=False, soft_wrap=True)
+    for leak in row.record.leaks:
+        out.print(f"  flagged: {leak}", style="yellow", highlight=False, markup=False, soft_wrap=True)
     score = row.record.score
     failed = [check for check in score.checks if not check.ok] if score else []
     for check in failed[:MOST_FAILURES]:

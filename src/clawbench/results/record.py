@@ -70,6 +70,8 @@ class RunOptions(BaseModel):
     max_tokens: int | None = None
     max_calls: int | None = None
     memory_mb: int | None = None
+    patch_from: str = "git"
+    future: str = "remove"
     browser_elsewhere: bool = False
     """Its address is not kept: it may hold a secret."""
 
@@ -129,11 +131,20 @@ class RunRecord(BaseModel):
     actions: int | None = None
     requests: int | None = None
     screenshots: int | None = None
+    patch_from: str | None = None
+    """Coding: `git`, or `message` where the patch was taken from the agent's last message."""
+    future: str | None = None
+    """Coding: `remove`, or `keep` where the history after the base commit was left within reach."""
     leaks: list[str] = []
     """Signs that the answer was within the agent's reach; empty in a clean run."""
     notices: list[str] = []
     files: dict[str, int] = Field(default_factory=dict)
     """Name and size of every file but this one and the screenshots."""
+
+    @property
+    def ranked(self) -> bool:
+        """Whether the run may enter a leaderboard: not where the answer was left lying about on purpose."""
+        return self.future != "keep" and not self.scripted
 
     def settle(self, score: Score) -> None:
         """Take over what the scorer found."""

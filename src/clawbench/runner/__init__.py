@@ -11,12 +11,14 @@ from clawbench.runner.replay import (
     recorded_model,
 )
 from clawbench.runner.run import run_task
-from clawbench.runner.spec import IDLE_S, RunSpec
+from clawbench.runner.spec import IDLE_S, Future, PatchFrom, RunSpec
 
 __all__ = [
     "IDLE_S",
+    "Future",
     "Host",
     "Original",
+    "PatchFrom",
     "Progress",
     "Replaying",
     "RunSpec",

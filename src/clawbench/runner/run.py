@@ -240,6 +240,7 @@ class _Life:
             mounts=mounts,
             hide=[PROJECT, self.spec.output.absolute()],
             guardian=self.host.guardian,
+            path_first=stage.path_first if isinstance(stage, CodingStage) else (),
         )
 
     async def _agent_time(self, stage: Stage, meter: Meter, sandbox: Sandbox, cancelled: Condition) -> Stop:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,19 @@ if TYPE_CHECKING:
     from clawbench.environments.browser.vnc import ViewSettings
 
 IDLE_S = 900.0
+
+
+class PatchFrom(StrEnum):
+    GIT = "git"
+    """What git says changed in the work tree."""
+    MESSAGE = "message"
+    """A diff in the agent's last message: the bare adapter."""
+
+
+class Future(StrEnum):
+    REMOVE = "remove"
+    KEEP = "keep"
+    """For studies of what a leak is worth; such a run enters no leaderboard."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +67,12 @@ class RunSpec:
     """Model answers come from the record of another run."""
     seeds: Mapping[str, str] = field(default_factory=dict)
     """Those of a recorded run, to make the same random choices again."""
+    patch_from: PatchFrom = PatchFrom.GIT
+    """Coding tasks: where the patch is taken from."""
+    future: Future = Future.REMOVE
+    """Coding tasks: whether the repository's history after the base commit is taken away."""
+    judged: bool = True
+    """Coding tasks: run the tests at the end; else the patch is only kept, for `clawbench eval`."""
 
     def __post_init__(self) -> None:
         if self.task.kind not in self.harness.kinds:
@@ -102,6 +122,8 @@ class RunSpec:
             max_tokens=self.budget.tokens,
             max_calls=self.budget.calls,
             memory_mb=self.limits.memory_mb,
+            patch_from=self.patch_from.value,
+            future=self.future.value,
             browser_elsewhere=self.browser_cdp is not None,
         )
 

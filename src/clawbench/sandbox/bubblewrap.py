@@ -64,6 +64,7 @@ class BubblewrapSandbox:
         nested_userns: bool = False,
         share_ipc: bool = False,
         interpreter: Path | None = None,
+        path_first: Sequence[str] = (),
     ) -> None:
         """`nested_userns` lets programs make user namespaces of their own, as Chromium's sandbox needs."""
         self.home = home
@@ -74,6 +75,7 @@ class BubblewrapSandbox:
         self._uid = uid
         self._nested_userns, self._share_ipc = nested_userns, share_ipc
         self._interpreter = interpreter or base_interpreter()
+        self._path_first = tuple(path_first)
         self._running: set[BubblewrapProcess] = set()
         if guardian is not None:
             guardian.watch_directory(home)
@@ -144,7 +146,8 @@ class BubblewrapSandbox:
             self._guardian.forget_directory(self.home)
 
     def environment(self, command: Command) -> dict[str, str]:
-        return {"HOME": HOME, "PATH": _PATH, "TMPDIR": "/tmp", "LANG": "C.UTF-8", **command.env}
+        basic = {"HOME": HOME, "PATH": _PATH, "TMPDIR": "/tmp", "LANG": "C.UTF-8", **command.env}
+        return {**basic, "PATH": ":".join((*self._path_first, basic["PATH"]))}
 
     def arguments(self, limits: Limits, files: dict[str, int]) -> Iterator[str]:
         """bwrap's options; `files` maps a path inside to a descriptor that holds its content."""

@@ -24,10 +24,12 @@ def open_sandbox(
     uid: int = 1000,
     nested_userns: bool = False,
     share_ipc: bool = False,
+    path_first: Sequence[str] = (),
 ) -> Sandbox:
     """`home`: an empty private directory, removed by `close`; `hide`: host paths that no mount may show.
 
-    With `share_ipc` it shares memory with whoever starts it (see `enter_own_ipc`).
+    With `share_ipc` it shares memory with whoever starts it (see `enter_own_ipc`). `path_first`: directories
+    inside in which programs are looked for before all others.
     """
     if provider == "bwrap":
         return BubblewrapSandbox(
@@ -38,9 +40,10 @@ def open_sandbox(
             uid=uid,
             nested_userns=nested_userns,
             share_ipc=share_ipc,
+            path_first=path_first,
         )
     if provider == "none":
-        return PlainSandbox(home=home, mounts=mounts, guardian=guardian)
+        return PlainSandbox(home=home, mounts=mounts, guardian=guardian, path_first=path_first)
     raise InputError(
         f"there is no sandbox provider {provider!r}", remedy=f"Choose one of: {', '.join(PROVIDERS)}."
     )

@@ -49,11 +49,13 @@ class PlainSandbox:
         mounts: Sequence[Mount] = (),
         guardian: Guardian | None = None,
         interpreter: Path | None = None,
+        path_first: Sequence[str] = (),
     ) -> None:
         self.home = home
         self._mounts = [Mount(home, HOME, writable=True), *mounts]
         self._guardian = guardian
         self._interpreter = interpreter or base_interpreter()
+        self._path_first = tuple(path_first)
         self._running: set[PlainProcess] = set()
         if guardian is not None:
             guardian.watch_directory(home)
@@ -83,7 +85,8 @@ class PlainSandbox:
         temporary.mkdir(exist_ok=True)
         name, _, value = marker.partition("=")
         basic = {"HOME": str(self.home), "PATH": os.environ.get("PATH", os.defpath)}
-        return {**basic, "TMPDIR": str(temporary), "LANG": "C.UTF-8", **command.env, name: value}
+        basic |= {"TMPDIR": str(temporary), "LANG": "C.UTF-8", **command.env, name: value}
+        return {**basic, "PATH": ":".join((*self._path_first, basic["PATH"]))}
 
     async def start(self, command: Command) -> Process:
         with contextlib.ExitStack() as resources:

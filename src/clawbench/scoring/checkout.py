@@ -94,15 +94,5 @@ def copy_files(checkout: Path, paths: Iterable[str], target: Path) -> dict[str, 
     return copies
 
 
-def add_products(products: Path, checkout: Path) -> None:
-    """Put in what installing the base commit left in its tree, where nothing else is in its place."""
-    for file in sorted(products.rglob("*")):
-        target = checkout / file.relative_to(products)
-        inside = target.parent.resolve().is_relative_to(checkout.resolve())
-        if file.is_file() and inside and not os.path.lexists(target):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(file, target)
-
-
 def _shown(path: str) -> str:
     return os.fsencode(path).decode("utf-8", "backslashreplace")

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from clawbench.environments.repo.setup import TestEnvironment, prepare_environment
+from clawbench.environments.repo.setup.products import add_products
 from clawbench.errors import EnvironmentFailedError, MissingPartError, SandboxError
 from clawbench.results import Cause, Check, Score, Verdict, write_json
 from clawbench.scoring.before import Before, keep_before, load_before, measured
 from clawbench.scoring.checkout import (
     ApplyError,
     Trees,
-    add_products,
     apply_patch,
     check_out,
     copy_files,
@@ -71,6 +71,9 @@ class _Evaluation:
         self.report: dict[str, Any] = {}
 
     async def score(self, patch: bytes, source: Path) -> Score:
+        lacking = kind_of(self._task).missing(self._task.test_command)
+        if lacking is not None:
+            raise EvaluatorError(lacking)
         self._scratch.mkdir(parents=True, exist_ok=True)
         trees = await open_trees(self._task, source, self._scratch)
         self._environment = self._environment or await prepare_environment(

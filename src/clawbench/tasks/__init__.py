@@ -22,7 +22,7 @@ from clawbench.tasks.model import (
     Transport,
     WebTask,
 )
-from clawbench.tasks.prompts import coding_prompt, web_prompt
+from clawbench.tasks.prompts import bare_prompt, coding_prompt, web_prompt
 from clawbench.tasks.schema import task_schema
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "Task",
     "Transport",
     "WebTask",
+    "bare_prompt",
     "coding_prompt",
     "content_hash",
     "find_task",

@@ -27,6 +27,19 @@ def coding_prompt(task: CodingTask, workspace: str) -> str:
     )
 
 
+def bare_prompt(task: CodingTask) -> str:
+    """The issue alone: the patch is to be written into the answer."""
+    return _fill(
+        "bare.txt",
+        {
+            "repo": task.repo,
+            "base_commit": task.base_commit,
+            "problem_statement": task.problem_statement.strip("\n"),
+            "boundary": _boundary(task.problem_statement),
+        },
+    )
+
+
 def web_prompt(task: WebTask, my_info: Sequence[str], directory: str = MY_INFO) -> str:
     """The instruction word for word, and every file the agent is given.
 

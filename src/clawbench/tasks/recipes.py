@@ -1,4 +1,4 @@
-"""From a row to a task that can be run here: which environment, which command, which runner. Pure."""
+"""From a row to a task that can be run here: which environment, which command, which runner."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from pathlib import Path, PurePosixPath
 
 import yaml
 
-from clawbench.errors import InputError
+from clawbench.results import write_atomic
+from clawbench.tasks.load import TASK_FILE
 from clawbench.tasks.model import CodingTask, RepoSource
 from clawbench.tasks.rows import Row
 from clawbench.tasks.setup import Setup
@@ -30,7 +31,10 @@ class Recipe:
 
 
 def task_of_row(row: Row, mirror: Path, *, suite: str, language: str | None, directory: Path) -> CodingTask:
-    """The coding task of a row; `mirror` is a repository that has its base commit."""
+    """The coding task of a row; `mirror` is a repository that has its base commit.
+
+    It is kept as a task of its own in `directory`, where a later replay of a run finds it.
+    """
     recipe = recipe_for(row, language)
     task = CodingTask(
         repo=row.repo,
@@ -46,17 +50,20 @@ def task_of_row(row: Row, mirror: Path, *, suite: str, language: str | None, dir
         patch=row.patch,
         test_patch=row.test_patch,
     )
-    task.locate(suite, row.instance_id, directory)
+    kept = directory / suite / row.instance_id
+    kept.mkdir(parents=True, exist_ok=True)
+    text = task.model_dump_json(by_alias=True, indent=2) + "\n"
+    file = kept / TASK_FILE
+    if not file.is_file() or file.read_text(encoding="utf-8") != text:
+        write_atomic(file, text)
+    task.locate(suite, row.instance_id, kept)
     return task
 
 
 def recipe_for(row: Row, language: str | None = None) -> Recipe:
     if (language or row.language or guessed_language(row.test_patch)).lower() != "python":
-        raise InputError(
-            f"{row.instance_id}: no set-up recipe for {row.repo} outside its container image",
-            field="--dataset",
-            remedy="Only Python rows run without containers; use --evaluator swebench for the others",
-        )
+        given = _TEST_OUTPUT.search(row.eval_script or "")
+        return Recipe("image", given[1].strip() if given else "as its image says", None)
     if row.repo == "django/django":
         command = f"./tests/runtests.py --settings=test_sqlite {shlex.join(_django_labels(row))}"
         return Recipe("django", command, _python_setup(row, install=False))

@@ -69,6 +69,29 @@ async def prepare_workspace(
     return Workspace(path, store, task.base_commit, baseline.tree, tests, proof)
 
 
+async def prepare_workspace_with_future(task: CodingTask, source: Path, directory: Path) -> Workspace:
+    """The same with everything the source has, branches and tags included: for before/after studies only."""
+    path, store = directory / "workspace", directory / "store.git"
+    own = await create_bare(store, task.base_commit, borrow_from=source)
+    path.mkdir(parents=True)
+    repository = Repository(path / ".git", path)
+    await repository.run("init", "-q", "--template=", f"--initial-branch={BRANCH}")
+    (path / ".git" / "config").write_text(_CONFIG.format(version=0, extensions=""), encoding="utf-8")
+    refs = (await Repository(source).run("for-each-ref", "--format=%(objectname) %(refname)")).splitlines()
+    wanted = b"".join(line.split(b" ")[0] + b"\n" for line in refs) + task.base_commit.encode() + b"\n"
+    pack = str(path / ".git" / "objects" / "pack" / "pack")
+    await own.run("pack-objects", "--revs", "--delta-base-offset", "--window=0", "-q", pack, stdin=wanted)
+    named = [line.split(b" ", 1) for line in refs if not line.endswith(f" refs/heads/{BRANCH}".encode())]
+    commands = b"".join(b"create %s %s\n" % (name, identity) for identity, name in named)
+    commands += f"create refs/heads/{BRANCH} {task.base_commit}\n".encode()
+    await repository.run("update-ref", "--stdin", stdin=commands)
+    await repository.run("read-tree", "-m", "-u", "HEAD")
+    proof = Proof(task.base_commit, 0, 0, ("the future was left in place",))
+    baseline = await take_snapshot(store, path, task.base_commit)
+    tests = await paths_of_test_patch(own, task)
+    return Workspace(path, store, task.base_commit, baseline.tree, tests, proof)
+
+
 async def _fill(
     own: Repository, path: Path, base_commit: str, tags: dict[str, str], cache: Path | None
 ) -> int | None:

@@ -10,6 +10,7 @@ import re
 from clawbench.errors import InputError
 from clawbench.scoring.kinds.django import Django
 from clawbench.scoring.kinds.exitcode import ExitCode
+from clawbench.scoring.kinds.image import InImage
 from clawbench.scoring.kinds.logs import LOGS
 from clawbench.scoring.kinds.ownprograms import CC, Cargo, Go, JUnit, Minitest, Node, PhpUnit
 from clawbench.scoring.kinds.protocol import (
@@ -25,7 +26,7 @@ from clawbench.scoring.kinds.unittests import UnitTest
 from clawbench.tasks import CodingTask
 
 _ALL: tuple[RunnerKind, ...] = (
-    *(ExitCode(), UnitTest(), Django(), PyTest()),
+    *(ExitCode(), UnitTest(), Django(), PyTest(), InImage()),
     *(JUnit(), Go(), Cargo(), Node(), CC(), Minitest(), PhpUnit()),
     *LOGS,
 )

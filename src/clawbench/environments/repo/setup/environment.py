@@ -15,6 +15,8 @@ from clawbench.sandbox.interpreter import interpreter_tree
 from clawbench.tasks import CodingTask
 from clawbench.tasks.setup import Setup
 
+_SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
+
 
 @dataclass(frozen=True)
 class TestEnvironment:
@@ -30,8 +32,9 @@ class TestEnvironment:
     notices: tuple[str, ...] = ()
 
     @property
-    def bin(self) -> str:
-        return str(Path(self.python).parent)
+    def search_path(self) -> list[str]:
+        """Where its programs are."""
+        return [part for part in self.env.get("PATH", "").split(":") if part and part not in _SYSTEM_PATH]
 
 
 async def prepare_environment(
@@ -58,9 +61,6 @@ async def prepare_environment(
         products=products,
         notices=tuple(notices),
     )
-
-
-_SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
 async def _packages(setup: Setup, interpreter: Path, cache: Path) -> tuple[Path, list[str]]:
