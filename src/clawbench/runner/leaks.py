@@ -53,9 +53,9 @@ def _plain(text: str) -> str:
     return text.replace("\\n", "\n").replace('\\"', '"').replace("\\t", "\t")
 
 
-def last_answer(messages: Sequence[Said]) -> str:
-    """What the agent said last."""
-    return next((said.text for said in reversed(messages) if said.role == "assistant"), "")
+def answers(messages: Sequence[Said]) -> list[str]:
+    """What the agent said, the last first."""
+    return [said.text for said in reversed(messages) if said.role == "assistant"]
 
 
 def commits_in(messages: Sequence[Said]) -> set[str]:

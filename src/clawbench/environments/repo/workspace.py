@@ -77,10 +77,12 @@ async def prepare_workspace_with_future(task: CodingTask, source: Path, director
     repository = Repository(path / ".git", path)
     await repository.run("init", "-q", "--template=", f"--initial-branch={BRANCH}")
     (path / ".git" / "config").write_text(_CONFIG.format(version=0, extensions=""), encoding="utf-8")
-    refs = (await Repository(source).run("for-each-ref", "--format=%(objectname) %(refname)")).splitlines()
+    listing = ("for-each-ref", "--format=%(objectname) %(refname)", "refs/heads", "refs/tags")
+    refs = (await Repository(source).run(*listing)).splitlines()
     wanted = b"".join(line.split(b" ")[0] + b"\n" for line in refs) + task.base_commit.encode() + b"\n"
     pack = str(path / ".git" / "objects" / "pack" / "pack")
-    await own.run("pack-objects", "--revs", "--delta-base-offset", "--window=0", "-q", pack, stdin=wanted)
+    packing = ("pack-objects", "--revs", "--delta-base-offset", "--window=0", "-q", "--missing=allow-any")
+    await own.run(*packing, pack, stdin=wanted)
     named = [line.split(b" ", 1) for line in refs if not line.endswith(f" refs/heads/{BRANCH}".encode())]
     commands = b"".join(b"create %s %s\n" % (name, identity) for identity, name in named)
     commands += f"create refs/heads/{BRANCH} {task.base_commit}\n".encode()

@@ -22,7 +22,7 @@ from clawbench.environments.repo.setup import TestEnvironment, prepare_environme
 from clawbench.environments.repo.setup.products import add_products, ignored_products
 from clawbench.results import RunDirectory, RunRecord, Score, Verdict, read_json_lines, write_atomic
 from clawbench.runner.host import Host
-from clawbench.runner.leaks import Said, commits_in, last_answer, messages_of, signs
+from clawbench.runner.leaks import Said, answers, commits_in, messages_of, signs
 from clawbench.runner.spec import Future, PatchFrom, RunSpec
 from clawbench.runner.stages.protocol import WORKSPACE
 from clawbench.runner.stops import Stop
@@ -104,7 +104,8 @@ class CodingStage:
         record.notices = [*record.notices, *self._notices()]
         patch = self._patch.cleaned
         if self._spec.patch_from is PatchFrom.MESSAGE:
-            patch = patch_in_message(last_answer(messages)).encode("utf-8", "surrogateescape")
+            found = (patch_in_message(answer) for answer in answers(messages))
+            patch = next(filter(None, found), "").encode("utf-8", "surrogateescape")
             write_atomic(self._run.raw_patch, patch)
             write_atomic(self._run.patch, patch)
         if not self._spec.judged:
@@ -123,7 +124,7 @@ class CodingStage:
     def _notices(self) -> list[str]:
         assert self._patch is not None
         if self._spec.patch_from is PatchFrom.MESSAGE:
-            return ["the patch was taken from the last message; what is in the work tree does not count"]
+            return ["the patch is the one in the last message that has one; the work tree does not count"]
         environment = self._environment.notices if self._environment else ()
         dropped = (f"left out of the patch: {entry.path} ({entry.why})" for entry in self._patch.dropped)
         return [*environment, *dropped, *self._patch.notices]
