@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+from contextlib import suppress
 from pathlib import Path
 
 from clawbench.environments.browser.display import SOCKETS, Display
@@ -17,6 +18,7 @@ from clawbench.sandbox import Command, Limits, Mount, Process, Sandbox
 
 log = logging.getLogger(__name__)
 
+LAST_WORDS_WITHIN_S = 2.0
 LIMITS = Limits(memory_mb=512, processes=32, file_mb=16)
 WIDE_LAYOUT = "setxkbmap -layout us -variant altgr-intl"
 """The US keyboard with the letters of western Europe behind AltGr. To other letters x11vnc lends a spare key,
@@ -51,6 +53,7 @@ class ScreenShare:
         self._listener: socket.socket | None = None
         self._accepting: asyncio.Task[None] | None = None
         self._shown: Process | None = None
+        self._client: socket.socket | None = None
 
     async def serve(self, path: Path) -> None:
         """Return once the screen can be looked at."""
@@ -68,16 +71,27 @@ class ScreenShare:
         if self._listener is not None:
             self._listener.close()
         await self._sandbox.close()
+        if self._client is not None:
+            self._client.close()
 
     async def _accept(self, listener: socket.socket) -> None:
         while True:
             client, _ = await asyncio.get_running_loop().sock_accept(listener)
-            with client:
-                await self._show(client)
+            await self._show(client)
+
+    async def _end_last(self) -> None:
+        """Of what its client sent it may read the rest, where keys come up, and then finds the end."""
+        if self._client is not None:
+            with self._client, suppress(OSError):
+                self._client.shutdown(socket.SHUT_RD)
+        if self._shown is not None:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._shown.wait(), LAST_WORDS_WITHIN_S)
+            await self._shown.end()
 
     async def _show(self, client: socket.socket) -> None:
-        if self._shown is not None:
-            await self._shown.end()
+        await self._end_last()
+        self._client = client
         connection = [client.fileno()]
         command = Command(self._argv, self._env, stderr=self._output, keep_fds=connection, limits=LIMITS)
         try:

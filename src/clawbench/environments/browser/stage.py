@@ -210,7 +210,7 @@ def _cutting(egress: Egress, failed: Callable[[str], None]) -> Callable[[str], N
 
 
 def _sandbox(config: SessionConfig, scratch: Path, guardian: Guardian, name: str) -> Sandbox:
-    """The display and those who look at it share memory, so that pictures need not go through its socket."""
+    """Display and browser share memory, so that pictures need not go through the display's socket."""
     home = scratch / f"{name}-home"
     home.mkdir()
     return open_sandbox(
@@ -218,7 +218,7 @@ def _sandbox(config: SessionConfig, scratch: Path, guardian: Guardian, name: str
         home=home,
         guardian=guardian,
         nested_userns=name == "browser",
-        share_ipc=config.own_ipc,
+        share_ipc=config.own_ipc and name != "view",
     )
 
 

@@ -79,9 +79,6 @@ async def test_keys_and_clicks_count_only_where_somebody_may_drive(
         await until(lambda: not alive(everything))
 
 
-@pytest.mark.xfail(
-    reason="a modifier held when a connection breaks can stay held, see docs/human.md", strict=False
-)
 async def test_whoever_comes_back_finds_no_key_held_down(open_scene: Any, until: Any) -> None:
     async with open_scene("control", {"/field": FIELD}) as scene:
         agent = await scene.session.page_client()
