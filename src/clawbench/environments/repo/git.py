@@ -26,6 +26,7 @@ _SETTINGS = {
     "core.multiPackIndex": "false",
     "core.untrackedCache": "false",
     "core.logAllRefUpdates": "false",
+    "checkout.workers": "0",  # as many as there are cores
     "gc.auto": "0",
     "maintenance.auto": "false",
     "protocol.allow": "never",
