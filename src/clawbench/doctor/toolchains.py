@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from clawbench.doctor.part import Finding, Part, fine
+from clawbench.doctor.part import Finding, Part, Status, fine
 from clawbench.doctor.programs import ask, remembered, version_in
 from clawbench.doctor.system import not_there
 
 PURPOSE = "mini-swe"
 _VISIBLE = "/usr/local/bin:/usr/bin:/bin"
+_SHOWN = "/usr/"
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class Toolchain:
     version: tuple[str, ...]
     """Program and arguments that print the version."""
     oldest: tuple[int, ...] = (0,)
+    too_new: tuple[int, ...] = (1 << 30,)
     programs: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
 
@@ -36,19 +38,27 @@ class Toolchain:
         absent += [file for file in self.files if not Path(file).is_file()]
         if program is None or absent:
             return not_there(self.packages, f"no {' and no '.join(absent or [self.version[0]])} below /usr")
-        question = " ".join(self.version)
-        text = remembered(question, program, lambda: _said(program, self.version[1:]))
-        version = version_in(text or "")
+        version = version_in(self._answer(program) or "")
         if version is None or version < self.oldest:
             found = f"{program} does not say its version" if version is None else _dotted(version)
             return not_there(self.packages, f"{found}; at least {_dotted(self.oldest)} is needed")
+        if version >= self.too_new:
+            remedy = f"Use a system that has one before {_dotted(self.too_new)}"
+            return Finding(Status.MISSING, f"{_dotted(version)} is too new", remedy)
         return fine(f"{_dotted(version)}, {program}")
+
+    def _answer(self, program: Path) -> str | None:
+        """Remembered where it depends on the program alone, and not on a library that it loads."""
+        question = self.version[1:]
+        if len(question) > 1:
+            return _said(program, question)
+        return remembered(" ".join(self.version), program, lambda: _said(program, question))
 
 
 def visible(name: str) -> Path | None:
     """A program on the sandbox's PATH that is not a link to a place that a sandbox does not show."""
     found = shutil.which(name, path=_VISIBLE)
-    return Path(found) if found and str(Path(found).resolve()).startswith("/usr/") else None
+    return Path(found) if found and str(Path(found).resolve()).startswith(_SHOWN) else None
 
 
 def _said(program: Path, arguments: Sequence[str]) -> str | None:
@@ -61,6 +71,7 @@ def _dotted(version: tuple[int, ...]) -> str:
 
 
 _JARS = ("/usr/share/java/junit4.jar", "/usr/share/java/hamcrest-core.jar")
+_PHPUNIT = "/usr/share/php/PHPUnit/Runner/Version.php"
 TOOLCHAINS = (
     Toolchain(
         "JDK with JUnit 4",
@@ -93,8 +104,9 @@ TOOLCHAINS = (
         "PHP with PHPUnit",
         "PHP",
         ("php-cli", "php-mbstring", "php-xml", "phpunit"),
-        ("php", "-r", "echo PHP_VERSION;"),
-        (8, 1),
-        files=("/usr/share/php/PHPUnit/Framework/TestCase.php",),
+        ("php", "-r", f"echo PHP_VERSION_ID < 80100 ? '' : file_get_contents('{_PHPUNIT}');"),
+        (9, 5),
+        too_new=(10,),
+        files=(_PHPUNIT,),
     ),
 )

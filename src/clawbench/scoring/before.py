@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from clawbench.results import now, write_json
-from clawbench.scoring import kinds, programs
+from clawbench.scoring import kinds, parsers, programs
 from clawbench.scoring.testreport import EXPECTED_FAILURE, Outcome
 from clawbench.scoring.testrun import TestRun
 from clawbench.tasks import CodingTask, content_hash
@@ -67,6 +67,6 @@ def _file(task: CodingTask, cache: Path) -> Path:
 @functools.cache
 def evaluator_version() -> str:
     """Hash of the code that runs tests and reads their results."""
-    packages = (package.__path__[0] for package in (kinds, programs))
-    files = sorted(file for package in packages for file in Path(package).glob("*.py"))
+    packages = (package.__path__[0] for package in (kinds, parsers, programs))
+    files = sorted(file for package in packages for file in Path(package).glob("*.*") if file.is_file())
     return hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()
