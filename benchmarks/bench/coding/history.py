@@ -42,7 +42,7 @@ class _Tree:
         depth = pick((1, 2, 2, 3, 3, 4))
         directory = "/".join(pick(_WORDS[:6]) for _ in range(depth))
         name = f"{directory}/{pick(_WORDS)}_{len(self.names)}.py"
-        length = int(self.random.paretovariate(1.2) * 85) % 1800 + 25
+        length = int(self.random.paretovariate(1.2) * 130) % 2700 + 30
         self.files[name] = [self.line() for _ in range(length)]
         self.names.append(name)
         self.neighbours.setdefault(directory, []).append(name)
@@ -52,7 +52,7 @@ class _Tree:
         """Some files change often, most of them rarely, and neighbours together."""
         name = self.names[int(len(self.names) * self.random.random() ** 2)]
         beside = self.neighbours[name.rpartition("/")[0]]
-        wanted = self.random.choice((1, 1, 2, 2, 4)) - 1
+        wanted = self.random.choice((1, 1, 2, 3, 4)) - 1
         chosen = {name, *self.random.sample(beside, min(wanted, len(beside)))}
         for changed in sorted(chosen):
             self._change(self.files[changed])
