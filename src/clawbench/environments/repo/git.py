@@ -27,6 +27,7 @@ _SETTINGS = {
     "core.untrackedCache": "false",
     "core.logAllRefUpdates": "false",
     "checkout.workers": "0",  # as many as there are cores
+    "pack.compression": "1",  # what is not copied as it is: twice as fast, a hundredth larger
     "gc.auto": "0",
     "maintenance.auto": "false",
     "protocol.allow": "never",

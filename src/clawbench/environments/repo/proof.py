@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import struct
@@ -47,8 +48,8 @@ async def prove(workspace: Path, base_commit: str, *, proved_objects: int | None
     try:
         tracked = await repository.run("ls-tree", "-r", "-z", "--name-only", base_commit)
         if proved_objects is None:
-            held = set((await repository.run(*_EVERY_OBJECT)).split())
-            reachable = set((await repository.run(*_EVERYTHING_FROM, base_commit)).split())
+            listed = (repository.run(*_EVERY_OBJECT), repository.run(*_EVERYTHING_FROM, base_commit))
+            held, reachable = (set(names.split()) for names in await asyncio.gather(*listed))
             leaks += _named("object not reachable from the base commit", held - reachable)
             leaks += _named("object missing from the store", reachable - held)
             counted = (len(held), len(reachable))

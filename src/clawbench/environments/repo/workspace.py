@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,9 +53,15 @@ async def prepare_workspace(
     """
     path, store = directory / "workspace", directory / "store.git"
     own = await create_bare(store, task.base_commit, borrow_from=source)
-    tags = await _past_tags(Repository(source), task.base_commit)
-    proved = await _fill(own, path, task.base_commit, tags, cache)
-    proof = await prove(path, task.base_commit, proved_objects=proved)
+    proved, tags = await asyncio.gather(
+        _fill(own, path, task.base_commit, cache), _past_tags(Repository(source), task.base_commit)
+    )
+    await _check_out(path, task.base_commit, tags)
+    proof, baseline, tests = await asyncio.gather(
+        prove(path, task.base_commit, proved_objects=proved),
+        take_snapshot(store, path, task.base_commit),
+        paths_of_test_patch(own, task),
+    )
     if not proof.holds:
         found = "; ".join(proof.leaks[:5]) or f"{proof.objects} objects, {proof.reachable} reachable"
         raise EnvironmentFailedError(
@@ -64,8 +71,6 @@ async def prepare_workspace(
     if cache is not None and proved is None:
         pack = path / ".git" / "objects" / "pack"
         await anyio.to_thread.run_sync(keep_pack, cache, task.base_commit, pack, proof.objects)
-    baseline = await take_snapshot(store, path, task.base_commit)
-    tests = await paths_of_test_patch(own, task)
     return Workspace(path, store, task.base_commit, baseline.tree, tests, proof)
 
 
@@ -94,10 +99,8 @@ async def prepare_workspace_with_future(task: CodingTask, source: Path, director
     return Workspace(path, store, task.base_commit, baseline.tree, tests, proof)
 
 
-async def _fill(
-    own: Repository, path: Path, base_commit: str, tags: dict[str, str], cache: Path | None
-) -> int | None:
-    """Make the repository; returns the number of its objects where they are a pack that was proved before."""
+async def _fill(own: Repository, path: Path, base_commit: str, cache: Path | None) -> int | None:
+    """Make the store; returns the number of its objects where they are a pack that was proved before."""
     path.mkdir(parents=True)
     repository = Repository(path / ".git", path)
     form = object_format(base_commit)
@@ -112,12 +115,16 @@ async def _fill(
         proved = await anyio.to_thread.run_sync(bring_pack, cache, base_commit, objects / "pack")
     if proved is None:
         await own.pack_into(base_commit, objects)
+    return proved
+
+
+async def _check_out(path: Path, base_commit: str, tags: dict[str, str]) -> None:
+    repository = Repository(path / ".git", path)
     refs = {f"refs/heads/{BRANCH}": base_commit, **tags}
     commands = "".join(f"create {name} {identity}\n" for name, identity in refs.items())
     await repository.run("update-ref", "--stdin", stdin=commands.encode(errors="surrogateescape"))
     await repository.run("pack-refs", "--all")
     await repository.run("read-tree", "-m", "-u", "HEAD")
-    return proved
 
 
 async def _past_tags(source: Repository, base_commit: str) -> dict[str, str]:
