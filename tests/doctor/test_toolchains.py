@@ -19,7 +19,7 @@ def program(directory: Path, name: str, says: str) -> None:
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A directory that stands for /usr/bin, and nothing of this machine."""
-    monkeypatch.setattr(toolchains, "_VISIBLE", str(tmp_path / "bin"))
+    monkeypatch.setattr(toolchains, "VISIBLE", str(tmp_path / "bin"))
     monkeypatch.setattr(toolchains, "_SHOWN", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path

@@ -12,7 +12,8 @@ from clawbench.doctor.programs import ask, remembered, version_in
 from clawbench.doctor.system import not_there
 
 PURPOSE = "mini-swe"
-_VISIBLE = "/usr/local/bin:/usr/bin:/bin"
+VISIBLE = "/usr/local/bin:/usr/bin:/bin"
+"""PATH as sandboxes have it, without what is for administrators."""
 _SHOWN = "/usr/"
 
 
@@ -57,7 +58,7 @@ class Toolchain:
 
 def visible(name: str) -> Path | None:
     """A program on the sandbox's PATH that is not a link to a place that a sandbox does not show."""
-    found = shutil.which(name, path=_VISIBLE)
+    found = shutil.which(name, path=VISIBLE)
     return Path(found) if found and str(Path(found).resolve()).startswith(_SHOWN) else None
 
 

@@ -65,7 +65,8 @@ class OwnProgram:
 
     @property
     def env(self) -> dict[str, str]:
-        return {}
+        """The tools that the doctor looked at, whatever else is on PATH."""
+        return {"PATH": doctor.VISIBLE}
 
     def build(self, files: list[str], words: list[str], place: Place) -> list[str]:
         """A command that builds the code; empty where nothing is built."""
@@ -136,6 +137,7 @@ class Go(OwnProgram):
     @property
     def env(self) -> dict[str, str]:
         return {
+            **super().env,
             **{"GOPROXY": "off", "GOFLAGS": "-mod=mod", "GOTOOLCHAIN": "local", "GOWORK": "off"},
             **{"GOTELEMETRY": "off", "CGO_ENABLED": "0"},
         }
