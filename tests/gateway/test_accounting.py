@@ -71,7 +71,7 @@ FIXTURES = [
         {"input_tokens": 150_000, "cache_read_input_tokens": 50_000, "output_tokens": 1000},
         Usage(input=150_000, cache_read=50_000, output=1000),
         # 200,000 is not more than 200,000. 450000 + 15000 + 15000 = 480000
-        PriceList(SONNET, ((200_000, SONNET_LONG),)),
+        PriceList(SONNET.model_copy(update={"long_prompts": {200_000: SONNET_LONG}})),
         0.48,
         id="anthropic: at the edge of the tier",
     ),
@@ -80,7 +80,7 @@ FIXTURES = [
         {"input_tokens": 150_000, "cache_read_input_tokens": 50_001, "output_tokens": 1000},
         Usage(input=150_000, cache_read=50_001, output=1000),
         # 150000*6 + 50001*0.6 + 1000*22.5 = 900000 + 30000.6 + 22500 = 952500.6
-        PriceList(SONNET, ((200_000, SONNET_LONG),)),
+        PriceList(SONNET.model_copy(update={"long_prompts": {200_000: SONNET_LONG}})),
         0.9525006,
         id="anthropic: dearer tier",
     ),

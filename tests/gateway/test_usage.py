@@ -73,7 +73,7 @@ def test_cost_by_hand() -> None:
 
 
 def test_dearer_tier_applies_to_the_whole_call() -> None:
-    prices = PriceList(Price(input=3, output=15), ((200_000, Price(input=6, output=22.5)),))
+    prices = PriceList(Price(input=3, output=15, long_prompts={200_000: Price(input=6, output=22.5)}))
     assert prices.cost(Usage(input=200_000, output=100)) == pytest.approx(0.6 + 0.0015)
     assert prices.cost(Usage(input=100_001, cache_read=100_000, output=100)) == pytest.approx(
         200_001 * 6e-6 + 0.00225
@@ -121,8 +121,17 @@ def test_published_tiers_are_read() -> None:
 
     tiered = TieredPrices(base=3, tiers=[Tier(start=200_000, price=6)])  # type: ignore[arg-type]
     found = read_published({"input_mtok": tiered, "output_mtok": 15, "cache_read_mtok": None})
-    assert found == PriceList(Price(input=3, output=15), ((200_000, Price(input=6, output=15)),))
+    assert found == PriceList(Price(input=3, output=15, long_prompts={200_000: Price(input=6, output=15)}))
     assert read_published({"input_mtok": 3}) is None
+
+
+def test_the_snapshot_of_a_price_prices_long_prompts_too() -> None:
+    at_google = {"base_url": "https://generativelanguage.googleapis.com", "api_type": ApiType.GOOGLE}
+    found = find_price(Model(name="gemini-2.5-pro", **at_google))  # type: ignore[arg-type]
+    assert found is not None
+    written = PriceList(Price.model_validate_json(found.base.model_dump_json()))
+    short, long = Usage(input=200_000), Usage(input=200_001)
+    assert (written.cost(short), written.cost(long)) == (0.25, 0.5000025)  # 1.25 and 2.50 per million
 
 
 def test_scripted_model_has_no_published_price(tmp_path: object) -> None:

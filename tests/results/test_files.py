@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from clawbench.errors import InputError
-from clawbench.results import JsonLines, read_json_lines, write_atomic, write_json
+from clawbench.results import JsonLines, drop_cut_line, read_json_lines, write_atomic, write_json
 
 
 def test_atomic_write_replaces_the_whole_file(tmp_path: Path) -> None:
@@ -28,11 +28,30 @@ def test_failed_atomic_write_keeps_the_old_file_and_leaves_no_other(tmp_path: Pa
 
 def test_json_lines_are_on_disk_before_append_returns(tmp_path: Path) -> None:
     lines = JsonLines(tmp_path / "actions.jsonl")
-    lines.append({"text": "zwei\nZeilen \u2028 und ein Ersatz \ud800"})
+    lines.append({"text": "zwei\nZeilen \u2028 und ein é"})
     lines.append(2)
     raw = (tmp_path / "actions.jsonl").read_bytes()
     lines.close()
     assert raw.count(b"\n") == 2
+    assert "é".encode() in raw
+
+
+def test_half_a_surrogate_pair_is_kept_in_a_file_that_is_still_utf8(tmp_path: Path) -> None:
+    odd = {"text": "é \ud800"}
+    lines = JsonLines(tmp_path / "a.jsonl")
+    lines.append(odd)
+    lines.close()
+    write_json(tmp_path / "a.json", odd)
+    assert json.loads((tmp_path / "a.jsonl").read_text(encoding="utf-8")) == odd
+    assert json.loads((tmp_path / "a.json").read_text(encoding="utf-8")) == odd
+
+
+def test_a_cut_line_is_dropped_before_anything_is_appended(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    for left, kept in ((b'{"a":1}\n{"b":', b'{"a":1}\n'), (b'{"b', b""), (b"1\n", b"1\n"), (b"", b"")):
+        path.write_bytes(left)
+        drop_cut_line(path)
+        assert path.read_bytes() == kept
 
 
 def test_a_line_cut_short_by_a_crash_is_left_out(tmp_path: Path) -> None:

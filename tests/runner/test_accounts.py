@@ -9,7 +9,14 @@ def test_the_difference_is_claimed_minus_measured() -> None:
     assert report.difference["input"] == 50
     assert report.difference["cache_read"] == -50
     assert report.difference["turns"] == 1
-    assert round(report.difference["cost_usd"], 9) == 0.1
+    assert report.difference["cost_usd"] == 0.1
+
+
+def test_parts_that_only_one_account_has() -> None:
+    measured = Metered(usage=Usage(cache_write=9, cache_write_1h=9, output=4))
+    report = usage_report(measured, Claim(usage=Usage(cache_write=9, output=4, output_image=4)))
+    assert (report.difference["cache_write_1h"], report.difference["output_image"]) == (-9, 4)
+    assert "input_audio" not in report.difference
 
 
 def test_what_is_not_claimed_is_not_compared() -> None:

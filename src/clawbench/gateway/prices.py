@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -46,31 +46,24 @@ class Cost:
 
 @dataclass(frozen=True)
 class PriceList:
-    """A price, and dearer ones for calls whose prompt is longer than a threshold."""
+    """A price, as it is applied to calls."""
 
     base: Price
-    tiers: tuple[tuple[int, Price], ...] = ()
-    """(start, price): applies to the whole call when its prompt has more tokens than `start`."""
-    service_tiers: Mapping[str, PriceList] = field(default_factory=dict)
 
     def cost(self, usage: Usage) -> float:
-        price = self.base
-        for start, dearer in self.tiers:
-            if usage.prompt > start:
-                price = dearer
-        return price.cost(usage)
+        return self.base.for_prompt(usage.prompt).cost(usage)
 
     def price_call(self, usage: Usage, tier: str | None, uses: Mapping[str, int]) -> Cost:
         """Tokens at the price of the tier that served the call, and fees; what has no price is named."""
         name = canonical_tier(tier)
-        prices = self if name in STANDARD else self.service_tiers.get(name)
-        if prices is None:
+        price = self.base if name in STANDARD else (self.base.service_tiers or {}).get(name)
+        if price is None:
             return Cost(None, {f"service tier {name}": 1})
         fees = self.base.fees or {}
         used = {**uses, **({"request": 1} if "request" in fees else {})}
         charged = sum(count * fees[what] for what, count in used.items() if what in fees) / 1000
         missing = {what: count for what, count in used.items() if count and what not in fees}
-        return Cost(dollars(prices.cost(usage) + charged), missing)
+        return Cost(dollars(price.for_prompt(usage.prompt).cost(usage) + charged), missing)
 
 
 def canonical_tier(tier: str | None) -> str:
@@ -82,14 +75,8 @@ def canonical_tier(tier: str | None) -> str:
 def find_price(model: Model) -> PriceList | None:
     """The price of a model now; None where nobody knows it."""
     if model.price is not None:
-        return given_price(model.price)
+        return PriceList(model.price)
     return None if model.scripted else _published(model)
-
-
-def given_price(price: Price) -> PriceList:
-    """The price list of a price that somebody wrote down."""
-    tiers = (price.service_tiers or {}).items()
-    return PriceList(price, service_tiers={name: PriceList(one) for name, one in tiers})
 
 
 def _published(model: Model) -> PriceList | None:
@@ -104,14 +91,12 @@ def _published(model: Model) -> PriceList | None:
     if standard is None:
         return None
     tiers = {
-        name: found
+        name: found.base
         for name, context in _PUBLISHED_TIERS.items()
         if _is_published(info, context, now)
         and (found := read_published(vars(info.get_prices(now, price_context=context)))) is not None
     }
-    shown = {name: found.base for name, found in tiers.items()}
-    base = standard.base.model_copy(update={"service_tiers": shown or None})
-    return PriceList(base, standard.tiers, tiers)
+    return PriceList(standard.base.model_copy(update={"service_tiers": tiers or None}))
 
 
 def _is_published(info: Any, context: Mapping[str, str], now: datetime) -> bool:
@@ -127,8 +112,8 @@ def read_published(prices: Mapping[str, Any]) -> PriceList | None:
     if base is None:
         return None
     starts = {tier.start for name in _FIELDS.values() for tier in getattr(prices.get(name), "tiers", ())}
-    tiers = ((start, _at(prices, start + 1)) for start in sorted(starts))
-    return PriceList(base, tuple((start, price) for start, price in tiers if price is not None))
+    dearer = {start: price for start in sorted(starts) if (price := _at(prices, start + 1)) is not None}
+    return PriceList(base.model_copy(update={"long_prompts": dearer or None}))
 
 
 def _at(prices: Mapping[str, Any], prompt_tokens: int) -> Price | None:

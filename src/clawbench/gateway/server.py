@@ -20,7 +20,7 @@ from clawbench.gateway.app import build_app
 from clawbench.gateway.budget import BatchBudget, Budget
 from clawbench.gateway.lines import Lines
 from clawbench.gateway.meter import Meter
-from clawbench.gateway.prices import PriceList, find_price, given_price
+from clawbench.gateway.prices import PriceList, find_price
 from clawbench.gateway.redaction import Redactor
 from clawbench.gateway.replay import RecordedUpstream, ReplayPlan
 from clawbench.gateway.scripted import ScriptedUpstream, load_policy
@@ -148,7 +148,7 @@ class Gateway:
             return HttpUpstream(model, self._lines, redactor, self._supply(model)), find_price(model)
         policy = load_policy(model.policy)
         price = model.price or policy.price
-        return ScriptedUpstream(policy, run_id, model.api_type), None if price is None else given_price(price)
+        return ScriptedUpstream(policy, run_id, model.api_type), None if price is None else PriceList(price)
 
     def _supply(self, model: Model) -> Supply:
         """What all runs with this model share."""

@@ -10,7 +10,14 @@ from clawbench.results.events import (
     RequestEntry,
     Target,
 )
-from clawbench.results.files import JsonLines, read_json_lines, rewrite_lines, write_atomic, write_json
+from clawbench.results.files import (
+    JsonLines,
+    drop_cut_line,
+    read_json_lines,
+    rewrite_lines,
+    write_atomic,
+    write_json,
+)
 from clawbench.results.layout import RunDirectory, slug
 from clawbench.results.llm_calls import CallLog, SharedRequest, read_llm_calls
 from clawbench.results.reasons import Cause, FinishReason, Isolation, State, StopReason, Verdict
@@ -57,6 +64,7 @@ __all__ = [
     "cannot_be_kept",
     "claim_room",
     "dollars",
+    "drop_cut_line",
     "first_action_apart",
     "no_room",
     "now",

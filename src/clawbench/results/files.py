@@ -41,10 +41,15 @@ def _replacing(path: Path) -> Iterator[IO[bytes]]:
 
 
 def write_json(path: Path, value: Any) -> None:
-    write_atomic(path, json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+    write_atomic(path, _utf8(value, indent=2) + b"\n")
 
 
-_line = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+def _utf8(value: Any, **style: Any) -> bytes:
+    """JSON to be read; half a surrogate pair, which UTF-8 has no bytes for, is written as an escape."""
+    try:
+        return json.dumps(value, ensure_ascii=False, **style).encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, **style).encode()
 
 
 class JsonLines:
@@ -56,7 +61,7 @@ class JsonLines:
         self.size = os.fstat(self._fd).st_size
 
     def append(self, value: Any) -> None:
-        data = _line.encode(value).encode("utf-8", "surrogatepass") + b"\n"
+        data = _utf8(value, separators=(",", ":")) + b"\n"
         written = 0
         try:
             while written < len(data):
@@ -73,6 +78,15 @@ class JsonLines:
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
+
+
+def drop_cut_line(path: Path) -> None:
+    """Remove a last line without an end, which a killed writer left: what is appended would become part of it."""
+    with path.open("r+b") as file:
+        end = 0
+        for line in file:
+            end += len(line) if line.endswith(b"\n") else 0
+        file.truncate(end)
 
 
 def read_json_lines(path: Path) -> Iterator[Any]:

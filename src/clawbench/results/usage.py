@@ -80,6 +80,13 @@ class Price(BaseModel):
     """Per thousand uses of what is not paid by tokens: `web_search`, `file_search`, `request`."""
     service_tiers: dict[str, Price] | None = None
     """What other tiers (`flex`, `priority`, `batch`) cost. A tier that is not here has no known price."""
+    long_prompts: dict[int, Price] | None = None
+    """What the whole call costs instead where its prompt has more tokens than this number."""
+
+    def for_prompt(self, tokens: int) -> Price:
+        """The price of a call with a prompt of this length."""
+        reached = [start for start in self.long_prompts or {} if tokens > start]
+        return (self.long_prompts or {})[max(reached)] if reached else self
 
     def cost(self, usage: Usage) -> float:
         read = _or(self.cached_input, self.input)
