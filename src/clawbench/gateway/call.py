@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -78,7 +79,12 @@ class Call:
         kind = next((value for name, value in reply.headers if name.lower() == "content-type"), "")
         self.streamed = kind.startswith("text/event-stream")
         self.on_disk.begin_answer(
-            {"status": self.status, "streamed": self.streamed, "headers": kept_headers(self.headers)}
+            {
+                "status": self.status,
+                "streamed": self.streamed,
+                "headers": kept_headers(self.headers),
+                "notes": self.notes,
+            }
         )
 
     def receive(self, chunk: bytes) -> None:
@@ -130,6 +136,18 @@ class Call:
     @property
     def ttft_s(self) -> float | None:
         return None if self.first_byte is None else self.first_byte - self.began
+
+    def marks(self, answer: Answer, unpriced: Mapping[str, int], *, estimated: bool) -> dict[str, Any]:
+        """What its line says only where there is something to say."""
+        marks = {
+            "usage_estimated": estimated or None,
+            "billed_usd": answer.billed_usd,
+            "unpriced": dict(unpriced) or None,
+            "service_tier": answer.service_tier,
+            "retry": self.retry or None,
+            "operation": None if self.generates else self.door.operation.value,
+        }
+        return {name: value for name, value in marks.items() if value is not None}
 
     def line(self, usage: Usage | None, cost_usd: float | None, **more: Any) -> dict[str, Any]:
         shown = shown_body(self.raw, streamed=self.streamed)

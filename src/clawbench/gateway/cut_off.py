@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
+import shutil
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
 from clawbench.gateway.call import Call
 from clawbench.gateway.doors import Door, find_door
-from clawbench.gateway.meter import measure
+from clawbench.gateway.meter import measure, price_of
 from clawbench.gateway.open_call import CutOffCall, OpenCall, cut_off_calls
 from clawbench.gateway.prices import PriceList
 from clawbench.gateway.replay.record import KILLED
@@ -20,6 +21,7 @@ from clawbench.results import (
     SharedRequest,
     Usage,
     dollars,
+    drop_cut_line,
     read_llm_calls,
 )
 from clawbench.results.llm_calls import written_out
@@ -29,16 +31,16 @@ def account_for_cut_off_calls(run: RunDirectory, price: Price | None, *, scripte
     """Write a line for each call that has none, counted as far as it came; returns what the run used."""
     lines = list(read_llm_calls(run.llm_calls)) if run.llm_calls.is_file() else []
     requests = {str(line.get("id")): line.get("request") for line in lines}
+    if run.llm_calls.is_file():
+        drop_cut_line(run.llm_calls)
     log = JsonLines(run.llm_calls)
     for left in list(cut_off_calls(run.open_calls)):
         if left.head["id"] not in requests:
             line = _line(left, requests, price, scripted=scripted)
             log.append(line)
             lines.append(line)
-        left.path.unlink()
     log.close()
-    if run.open_calls.is_dir():
-        os.rmdir(run.open_calls)
+    shutil.rmtree(run.open_calls, ignore_errors=True)
     return metered(lines, priced=price is not None, scripted=scripted)
 
 
@@ -60,6 +62,8 @@ def metered(lines: Iterable[dict[str, Any]], *, priced: bool, scripted: bool) ->
         ttft_s=sum(answered),
         answered=len(answered),
         billed_usd=dollars(sum(billed)) if billed else None,
+        retries=sum("retry" in line for line in calls),
+        unpriced=dict(sum((Counter(line.get("unpriced", {})) for line in calls), Counter())),
         scripted=scripted,
         replayed=sum("replayed" in line for line in calls),
         replayed_cost_usd=dollars(sum(line.get("recorded_cost_usd") or 0.0 for line in calls)),
@@ -72,12 +76,10 @@ def _line(
     call = _call(left, requests)
     answer = call.end()
     usage, estimated = measure(call, answer)
-    cost = None
-    if usage is not None and price is not None:
-        cost = PriceList(price).price_call(usage, answer.service_tier, answer.uses).usd
+    cost = price_of(call, usage, answer, None if price is None else PriceList(price))
     call.began, call.ended = 0.0, max(0.0, left.path.stat().st_mtime - call.started)
-    marks = {"usage_estimated": True} if estimated else {}
-    return call.line(usage, cost, model=answer.model, scripted=scripted, **marks)
+    marks = call.marks(answer, cost.unpriced, estimated=estimated)
+    return call.line(usage, cost.usd, model=answer.model, scripted=scripted, **marks)
 
 
 def _call(left: CutOffCall, requests: dict[str, Any]) -> Call:
@@ -102,4 +104,6 @@ def _call(left: CutOffCall, requests: dict[str, Any]) -> Call:
         streamed=answer.get("streamed", False),
         chunks=[left.body] if left.body else [],
         aborted=KILLED,
+        retry=head.get("retry", False),
+        notes=answer.get("notes", {}),
     )

@@ -171,6 +171,7 @@ class Meter:
         settings = settings if generates else {k: v for k, v in settings.items() if k == "model"}
         call_id = f"call-{next(self._numbers):05d}"
         shared = self._calls_file.share(call_id, shown)
+        retry = generates and self._retries.repeats(door.path, shown)
         head = {"id": call_id, "started": time.time(), "path": door.path, "query": query}
         return Call(
             id=call_id,
@@ -182,8 +183,10 @@ class Meter:
             prompt=prompt,
             place=self._conversation.ask(prompt) if generates else None,
             shared=shared,
-            retry=generates and self._retries.repeats(door.path, shown),
-            on_disk=OpenCall(self._open_calls, {**head, "request": shared.value, "set": settings}),
+            retry=retry,
+            on_disk=OpenCall(
+                self._open_calls, {**head, "request": shared.value, "set": settings, "retry": retry}
+            ),
         )
 
     def track(self, call: Call, task: asyncio.Task[None]) -> None:
@@ -201,7 +204,7 @@ class Meter:
         """Count a call that has ended, however it ended, and write it down."""
         answer = call.end()
         usage, estimated = measure(call, answer)
-        cost = self._price(call, usage, answer)
+        cost = price_of(call, usage, answer, self._prices)
         if call.generates:
             self._add(call, usage, cost, None if call.replayed else answer.billed_usd)
         self.estimated_calls += estimated
@@ -213,16 +216,8 @@ class Meter:
         )
         if call.place is not None:
             self._conversation.answer(call.place, answer, **({} if call.usable else {"incomplete": True}))
-        marks = {
-            "usage_estimated": estimated or None,
-            "billed_usd": answer.billed_usd,
-            "unpriced": dict(cost.unpriced) or None,
-            "service_tier": answer.service_tier,
-            "retry": call.retry or None,
-            "operation": None if call.generates else call.door.operation.value,
-        }
-        noted = {name: value for name, value in marks.items() if value is not None}
-        line = call.line(usage, cost.usd, model=answer.model, scripted=self.model.scripted, **noted)
+        marks = call.marks(answer, cost.unpriced, estimated=estimated)
+        line = call.line(usage, cost.usd, model=answer.model, scripted=self.model.scripted, **marks)
         self._keep(self._calls_file, line, call.shared)
         call.on_disk.close()
 
@@ -242,13 +237,6 @@ class Meter:
             self._signal(StopReason.MODEL_UNREACHABLE, outage)
         self._batch.announce()
         self._changed()
-
-    def _price(self, call: Call, usage: Usage | None, answer: Answer) -> Cost:
-        if call.replayed:
-            return Cost(0.0, {})
-        if usage is None or self._prices is None:
-            return Cost(None, {})
-        return self._prices.price_call(usage, answer.service_tier, answer.uses)
 
     def _add(self, call: Call, usage: Usage | None, cost: Cost, billed_usd: float | None) -> None:
         again = invites_another_try(call.status, unreachable=call.unreachable)
@@ -306,6 +294,15 @@ class Meter:
 
 def _sum(before: float | None, more: float | None) -> float | None:
     return None if before is None or more is None else dollars(before + more)
+
+
+def price_of(call: Call, usage: Usage | None, answer: Answer, prices: PriceList | None) -> Cost:
+    """What a call cost; what comes from a record is free."""
+    if call.replayed:
+        return Cost(0.0, {})
+    if usage is None or prices is None:
+        return Cost(None, {})
+    return prices.price_call(usage, answer.service_tier, answer.uses)
 
 
 def measure(call: Call, answer: Answer) -> tuple[Usage | None, bool]:

@@ -66,9 +66,10 @@ class CutOffCall:
 def cut_off_calls(directory: Path) -> Iterator[CutOffCall]:
     """Calls that were under way when their gateway was killed, in the order in which they began."""
     for path in sorted(directory.glob("*")):
-        question, _, rest = path.read_bytes().partition(b"\n")
+        question, asked, rest = path.read_bytes().partition(b"\n")
         answer, began, body = rest.partition(b"\n")
-        if not question:
+        if not asked:
+            # Killed while the question was written down: it was not sent.
             continue
         yield CutOffCall(path, _object(path, question), _object(path, answer) if began else {}, body)
 

@@ -81,7 +81,7 @@ class JsonLines:
 
 
 def drop_cut_line(path: Path) -> None:
-    """Remove a last line without an end, which a killed writer left: what is appended would become part of it."""
+    """Remove a last line that a killed writer left without its end: the next would become a part of it."""
     with path.open("r+b") as file:
         end = 0
         for line in file:
