@@ -46,6 +46,11 @@ class Original:
         """None where the run was killed before it came to any end."""
         return self.record.stop_reason if self.record.state is State.DONE else None
 
+    @property
+    def missing(self) -> int:
+        """Model calls that the run made and that its record no longer holds."""
+        return max(0, self.record.usage.measured.calls - sum(call.generates for call in self.calls))
+
 
 @dataclass(frozen=True)
 class Replaying:
@@ -65,6 +70,7 @@ class Replaying:
             run_id=record.run_id,
             stop_reason=self.original.stop_reason,
             price=record.price,
+            missing=self.original.missing,
         )
 
     def report(self) -> ReplayReport:
@@ -158,6 +164,8 @@ def changes_since(original: Original, task: Task, harness: Harness, model: Model
         changes.append(f"Clawbench is version {clawbench.__version__} now, and was {record.code_version}")
     if model.api_type.value != record.model_settings.get("api_type", model.api_type.value):
         changes.append(f"The recorded model spoke {record.model_settings['api_type']}")
+    if missing := original.missing:
+        changes.append(f"The record lacks {missing} of {record.usage.measured.calls} model calls")
     if record.options is None:
         changes.append("The record is from before options were kept: the defaults are used")
     return tuple(changes)

@@ -50,10 +50,11 @@ class Deck:
         mode: ReplayMode = ReplayMode.OR_FAIL,
         stop_reason: StopReason | None = StopReason.AGENT_EXITED,
         model: Model | None = None,
+        missing: int = 0,
     ) -> contextlib.AbstractAsyncContextManager[Session]:
         """The recorded session's record as the model; nothing else can be reached."""
         calls = read_record(recorded.run)
-        plan = ReplayPlan(calls=calls, mode=mode, run_id="r", stop_reason=stop_reason)
+        plan = ReplayPlan(calls=calls, mode=mode, run_id="r", stop_reason=stop_reason, missing=missing)
         nowhere = recorded.meter.model.model_copy(
             update={"base_url": "http://127.0.0.1:9/v1", "api_keys": ()}
         )

@@ -235,6 +235,16 @@ async def test_a_recorded_limit_ends_the_replay_where_it_ended_the_run(deck, api
         assert (await again.meter.stop_signal())[0] is StopReason.TIME_LIMIT
 
 
+async def test_a_record_that_lacks_calls_is_no_divergence(deck, api, kit) -> None:
+    recorded = await recorded_run(deck, api, kit, "a")
+    async with deck.replay(recorded, missing=2) as again:
+        await again.client.post("/v1/chat/completions", json=kit.ask("a"))
+        await again.client.post("/v1/chat/completions", json=kit.ask("b"))
+        reason, description = await again.meter.stop_signal()
+    assert (reason, again.meter.upstream.outcome()[0]) == (StopReason.ERROR, ReplayOutcome.RECORD_ENDED)
+    assert "all 1 recorded calls are answered; 2 more that the recorded run made are not in it" in description
+
+
 async def test_one_question_more_than_recorded(deck, api, kit, monkeypatch) -> None:
     monkeypatch.setattr(module, "GRACE_S", 0.05)
     recorded = await recorded_run(deck, api, kit, "a")

@@ -40,6 +40,7 @@ class _Line(BaseModel):
     aborted_by: str | None = None
     duration_s: float = 0.0
     cost_usd: float | None = None
+    operation: str | None = None
 
     def body(self) -> bytes:
         if self.raw_base64 is not None:
@@ -64,6 +65,8 @@ class RecordedCall:
     """Who broke the call off before the answer had come to its end."""
     duration_s: float = 0.0
     cost_usd: float | None = None
+    generates: bool = True
+    """A model call, as against counting tokens."""
 
 
 def read_record(run: RunDirectory) -> list[RecordedCall]:
@@ -118,6 +121,7 @@ def _call(file: Path, number: int, line: dict[str, Any]) -> RecordedCall:
         cut_off_by=(parsed.aborted_by or "somebody") if parsed.aborted else None,
         duration_s=parsed.duration_s,
         cost_usd=parsed.cost_usd,
+        generates=parsed.operation is None,
     )
 
 

@@ -34,6 +34,8 @@ class ReplayPlan:
     stop_reason: StopReason | None = None
     """What ended the recorded run; None where it was killed."""
     price: Price | None = None
+    missing: int = 0
+    """Calls that the recorded run made and that are not in the record."""
 
     @property
     def goes_live(self) -> bool:
@@ -106,7 +108,7 @@ class RecordedUpstream:
 
     async def _without_answer(self, call: Outgoing) -> Reply:
         nearest = self._library.nearest(call.path, call.asked)
-        if nearest is None and self._plan.stop_reason not in AT_ITS_END:
+        if nearest is None and (self._plan.missing or self._plan.stop_reason not in AT_ITS_END):
             self.progress.ended = True
             if self._live is not None:
                 return await self._ask_live(call)
@@ -152,7 +154,10 @@ class RecordedUpstream:
         raise self._end(f"{call.id} was broken off by {call.cut_off_by}")
 
     def _end(self, why: str) -> RunEndsError:
-        reason = self._plan.stop_reason
+        reason, missing = self._plan.stop_reason, self._plan.missing
+        if missing:
+            gone = f"{missing} more that the recorded run made {'is' if missing == 1 else 'are'} not in it"
+            return RunEndsError(StopReason.ERROR, f"The record ends here: {why}; {gone}")
         if reason in ORDERLY:
             return RunEndsError(reason, f"As in the recorded run, which ended here ({why})")
         ended = f"ended with `{reason.value}`" if reason is not None else "was killed"
