@@ -32,12 +32,14 @@ from clawbench.results import Verdict, write_json
 from clawbench.results.layout import claim
 from clawbench.runner import open_host
 from clawbench.runner.evaluation import SKIPPED, Evaluation, Judged
+from clawbench.runner.official import OfficialEvaluator
 from clawbench.tasks import CodingTask
 from clawbench.tasks.predictions import Prediction, read_predictions
 
 
 class Evaluator(StrEnum):
     OWN = "own"
+    SWEBENCH = "swebench"
 
 
 def evaluate(
@@ -69,14 +71,21 @@ def evaluate(
     `error`). 2: something given cannot be used. 130: cancelled; what was judged is kept.
     """
     selection = Selection(suite, cases, language, dataset or [], mirror or [])
-    wanted, tasks = _what_to_judge(predictions, selection, gold=gold, empty=empty)
-    doctor.require("coding", *(["bwrap"] if sandbox == "bwrap" else []))
     check_output(output)
     source = predictions.stem if predictions else f"{suite or 'dataset'}-{'gold' if gold else 'empty'}"
     directory = claim(output, source)
-    judged, cancelled = asyncio.run(
-        _judge(wanted, tasks, directory, sandbox=sandbox, workers=workers, fresh=fresh, as_json=as_json)
-    )
+    if evaluator is Evaluator.SWEBENCH:
+        wanted, rows = _rows_to_judge(predictions, selection, gold=gold, empty=empty)
+        official = OfficialEvaluator(directory.absolute() / "swebench", workers)
+        judged, cancelled = asyncio.run(official.judge_all(wanted, rows)), False
+        for entry in judged:
+            (_print_object if as_json else _print_line)(entry)
+    else:
+        wanted, tasks = _what_to_judge(predictions, selection, gold=gold, empty=empty)
+        doctor.require("coding", *(["bwrap"] if sandbox == "bwrap" else []))
+        judged, cancelled = asyncio.run(
+            _judge(wanted, tasks, directory, sandbox=sandbox, workers=workers, fresh=fresh, as_json=as_json)
+        )
     totals = summary(judged)
     write_json(directory / "report.json", {**totals, "instances": [entry.as_json() for entry in judged]})
     _show(judged, totals, as_json=as_json)
@@ -105,6 +114,28 @@ def _what_to_judge(
         return wanted, tasks
     predicted = selection.filter(read_predictions(file))
     return predicted, selection.coding_tasks([entry.instance_id for entry in predicted])
+
+
+def _rows_to_judge(
+    file: Path | None, selection: Selection, *, gold: bool, empty: bool
+) -> tuple[list[Prediction], dict[str, dict[str, Any]]]:
+    """For an evaluator that takes rows as they are; it needs no mirror and no recipe."""
+    if (file is not None) + gold + empty != 1 or not selection.datasets:
+        raise InputError(
+            "say what to judge",
+            field="--dataset",
+            remedy="SWE-bench's evaluator needs --dataset, and a predictions file, --gold or --empty",
+        )
+    rows = selection.rows()
+    if file is not None:
+        wanted = [entry for entry in read_predictions(file) if entry.instance_id in rows]
+    else:
+        name = "gold" if gold else "empty"
+        wanted = [
+            Prediction(instance_id=row.instance_id, model_patch=row.patch * gold, model_name_or_path=name)
+            for row in rows.values()
+        ]
+    return wanted, {name: row.model_dump(by_alias=True) for name, row in rows.items()}
 
 
 async def _judge(

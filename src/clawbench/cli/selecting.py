@@ -13,6 +13,7 @@ from clawbench.tasks.datasets import load_rows
 from clawbench.tasks.mirrors import VARIABLE, find_mirror, mirror_directories
 from clawbench.tasks.predictions import Prediction
 from clawbench.tasks.recipes import guessed_language, task_of_row
+from clawbench.tasks.rows import Row
 from clawbench.tasks.suites import Member, languages, matches, members, require_suite, speaks, suite_names
 
 SUITE_HELP = "Only this suite (`clawbench tasks list` shows them)."
@@ -101,23 +102,29 @@ class Selection:
         found = {member.id: _task_of(member) for member in self.members()}
         return {name: task for name, task in found.items() if task is not None}
 
+    def rows(self) -> dict[str, Row]:
+        """The rows of the datasets that are meant."""
+        ids = None if self.suite is None else {member.id for member in members(require_suite(self.suite))}
+        return {
+            name: row
+            for name, row in load_rows(self.datasets, cache_directory()).items()
+            if matches(name, self.cases or "*")
+            and (ids is None or name in ids)
+            and (self.language is None or speaks(self._language_of(row), self.language))
+        }
+
+    def _language_of(self, row: Row) -> str:
+        listed = next((member for member in members("swe", cases=row.instance_id)), None)
+        return listed.language if listed else row.language or guessed_language(row.test_patch)
+
     def _of_datasets(self, ids: Sequence[str] | None) -> dict[str, CodingTask]:
         """Tasks of the rows; a suite's list says which of them count, and knows their languages."""
-        cache = cache_directory()
-        rows = load_rows(self.datasets, cache)
-        listed = {member.id: member for member in (members(self.suite) if self.suite else members("swe"))}
-        mirrors = mirror_directories(self.mirrors)
-        tasks, kept = {}, cache / "tasks"
-        for name, row in rows.items():
-            if (ids is not None and name not in ids) or not matches(name, self.cases or "*"):
-                continue
-            member = listed.get(name)
-            if self.suite is not None and member is None:
-                continue
-            language = member.language if member else row.language or guessed_language(row.test_patch)
-            if self.language is None or speaks(language, self.language):
-                suite = self.suite or OTHER_ROWS
+        mirrors, kept = mirror_directories(self.mirrors), cache_directory() / "tasks"
+        tasks = {}
+        for name, row in self.rows().items():
+            if ids is None or name in ids:
                 mirror = find_mirror(row.repo, mirrors)
+                suite, language = self.suite or OTHER_ROWS, self._language_of(row)
                 tasks[name] = task_of_row(row, mirror, suite=suite, language=language, directory=kept)
         return tasks
 
