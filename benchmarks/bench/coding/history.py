@@ -1,7 +1,7 @@
 """A generated repository about the size of Django's: always the same for the same number of commits.
 
 Django's main branch has 34,886 commits, 245,000 trees and 146,000 files of 21 kB on average; with
-35,000 commits this one has 212,000 trees and 134,000 files of 14 kB.
+35,000 commits this one has 213,000 trees and 145,000 files of 21 kB.
 """
 
 from __future__ import annotations
