@@ -118,6 +118,12 @@ def test_validate_names_every_broken_task_and_counts(tmp_path: Path) -> None:
     assert "time_limit" in result.stderr
 
 
+def test_validate_looks_at_everything_bundled() -> None:
+    result = clawbench("tasks", "validate")
+    assert result.returncode == 0, result.stderr
+    assert " 0 broken" in result.stdout
+
+
 def test_an_output_that_cannot_be_written(tmp_path: Path) -> None:
     blocker = tmp_path / "file"
     blocker.write_text("")

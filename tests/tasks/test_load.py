@@ -10,11 +10,11 @@ from clawbench.tasks import (
     Broken,
     CodingTask,
     WebTask,
+    bundled_suites,
     content_hash,
     find_task,
     load_suite,
     load_task,
-    suites,
     task_schema,
 )
 
@@ -135,7 +135,7 @@ def test_find_by_path_by_suite_and_id_and_by_id(tmp_path: Path) -> None:
 
 def test_every_bundled_task_loads_and_fits_the_exported_schema() -> None:
     schema = task_schema()
-    for suite in suites():
+    for suite in bundled_suites():
         for task in load_suite(suite):
             assert not isinstance(task, Broken), task
             raw = json.loads((task.directory / "task.json").read_text())

@@ -18,9 +18,9 @@ from clawbench.tasks import (
     BUNDLED,
     Broken,
     CodingTask,
+    bundled_suites,
     find_task,
     load_task,
-    suites,
     task_schema,
 )
 from clawbench.tasks.suites import Member
@@ -98,7 +98,7 @@ def validate(
 ) -> None:
     """Check tasks; every broken one is named with file, field and remedy, and the exit code is 2."""
     good, broken = 0, 0
-    for directory in _task_directories(paths or [BUNDLED / name for name in suites()]):
+    for directory in _task_directories(paths or [BUNDLED / name for name in bundled_suites()]):
         try:
             load_task(directory)
             good += 1

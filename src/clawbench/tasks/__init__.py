@@ -3,12 +3,12 @@
 from clawbench.tasks.load import (
     BUNDLED,
     Broken,
+    bundled_suites,
     content_hash,
     find_task,
     first_problem,
     load_suite,
     load_task,
-    suites,
 )
 from clawbench.tasks.model import (
     CodingTask,
@@ -39,13 +39,13 @@ __all__ = [
     "Transport",
     "WebTask",
     "bare_prompt",
+    "bundled_suites",
     "coding_prompt",
     "content_hash",
     "find_task",
     "first_problem",
     "load_suite",
     "load_task",
-    "suites",
     "task_schema",
     "web_prompt",
 ]

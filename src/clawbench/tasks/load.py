@@ -42,7 +42,7 @@ def content_hash(task: Task) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def suites(root: Path = BUNDLED) -> list[str]:
+def bundled_suites(root: Path = BUNDLED) -> list[str]:
     return sorted(p.name for p in root.iterdir() if p.is_dir() and not p.name.startswith(("_", ".")))
 
 
@@ -65,7 +65,9 @@ def find_task(reference: str, root: Path = BUNDLED) -> Task:
         raise InputError(f"no task at {reference!r}", remedy="Give a task directory, `suite/id` or an id")
     if (root / reference / TASK_FILE).is_file():
         return load_task(root / reference)
-    matches = [root / s / reference for s in suites(root) if (root / s / reference / TASK_FILE).is_file()]
+    matches = [
+        root / s / reference for s in bundled_suites(root) if (root / s / reference / TASK_FILE).is_file()
+    ]
     if len(matches) == 1:
         return load_task(matches[0])
     raise InputError(

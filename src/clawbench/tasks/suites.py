@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from clawbench.errors import InputError
-from clawbench.tasks.load import Broken, load_suite, suites
+from clawbench.tasks.load import Broken, bundled_suites, load_suite
 from clawbench.tasks.model import CodingTask, Task
 
 LISTS = Path(__file__).parent / "lists"
@@ -30,7 +30,7 @@ class Member:
 
 
 def suite_names() -> list[str]:
-    return sorted({*suites(), *_lists()})
+    return sorted({*bundled_suites(), *_lists()})
 
 
 def require_suite(name: str) -> str:
