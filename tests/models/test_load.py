@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from clawbench.errors import InputError
-from clawbench.models import load_models
+from clawbench.models import load_model, load_models
 
 GOOD = """
 claude:
@@ -92,3 +92,15 @@ def test_a_bad_entry_never_shows_its_key(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         load_models(write(tmp_path, text))
     assert "sk-planted" not in str(caught.value)
+
+
+def test_one_model_can_be_used_where_another_has_no_key(tmp_path: Path) -> None:
+    at = "base_url: https://x.example, api_type: openai-completions"
+    other = f"other: {{{at}, api_key: '${{NOT_SET_ANYWHERE}}'}}"
+    file = write(tmp_path, f"{other}\nmine: {{{at}, api_key: k}}")
+    assert load_model(file, "mine").name == "mine"
+    with pytest.raises(InputError, match="NOT_SET_ANYWHERE"):
+        load_model(file, "other")
+    with pytest.raises(InputError, match="no model called 'third'") as caught:
+        load_model(file, "third")
+    assert caught.value.remedy == "Known: mine, other"

@@ -9,19 +9,19 @@ from clawbench.errors import InputError
 from clawbench.gateway import load_policy
 from clawbench.harnesses import Harness, asks_model
 from clawbench.harnesses.human import HUMAN
-from clawbench.models import SCRIPTED, Model, absent_model, load_models, scripted_model
+from clawbench.models import SCRIPTED, Model, absent_model, load_model, scripted_model
 from clawbench.tasks import Task
 
 MODELS_HELP = "The models file (default: ./models.yaml, else ~/.config/clawbench/models.yaml)."
 
 
-def find_models(file: Path | None) -> dict[str, Model]:
-    """The models of the given file, or of the first default one that exists."""
+def models_file(file: Path | None) -> Path:
+    """The given file, or the first default one that exists."""
     config = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
     candidates = [file] if file else [Path("models.yaml"), config / "clawbench" / "models.yaml"]
     for candidate in candidates:
         if file is not None or candidate.exists():
-            return load_models(candidate)
+            return candidate
     raise InputError(
         "no models file found",
         field="--models",
@@ -46,14 +46,10 @@ def named_model(name: str, file: Path | None, task: Task | None = None) -> Model
     """An entry of the models file, or a scripted model; both can be used as they are."""
     if name.startswith(SCRIPTED):
         return scripted_choice(name.removeprefix(SCRIPTED), task)
-    known = find_models(file)
-    if name not in known:
-        raise InputError(
-            f"no model called {name!r}", field="--model", remedy=f"Known: {', '.join(sorted(known))}"
-        )
-    if known[name].scripted:
-        load_policy(known[name].policy)
-    return known[name]
+    model = load_model(models_file(file), name)
+    if model.scripted:
+        load_policy(model.policy)
+    return model
 
 
 def scripted_choice(policy: str, task: Task | None = None) -> Model:

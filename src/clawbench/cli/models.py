@@ -9,11 +9,10 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from clawbench.cli.choices import MODELS_HELP, find_models
+from clawbench.cli.choices import MODELS_HELP, models_file
 from clawbench.cli.console import out, print_json
-from clawbench.errors import InputError
 from clawbench.gateway import find_price, probe_model
-from clawbench.models import Model
+from clawbench.models import Model, load_model, load_models
 
 app = typer.Typer(no_args_is_help=True, help="List the models of models.yaml and check that they answer.")
 
@@ -24,7 +23,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a tabl
 @app.command("list")
 def list_models(models: ModelsFile = None, as_json: Json = False) -> None:
     """List the models, without their keys."""
-    entries = [_row(model) for model in find_models(models).values()]
+    entries = [_row(model) for model in load_models(models_file(models)).values()]
     if as_json:
         print_json(entries)
         return
@@ -53,13 +52,8 @@ def check(
     as_json: Json = False,
 ) -> None:
     """Send each model one tiny request through the gateway; exit code 1 if one does not answer."""
-    known = find_models(models)
-    for name in names or []:
-        if name not in known:
-            raise InputError(
-                f"no model called {name!r}", field="model", remedy=f"Known: {', '.join(sorted(known))}"
-            )
-    chosen = [known[name] for name in names] if names else list(known.values())
+    file = models_file(models)
+    chosen = [load_model(file, name) for name in names] if names else list(load_models(file).values())
     results = [{"name": m.name, "problem": asyncio.run(probe_model(m))} for m in chosen]
     if as_json:
         print_json(results)

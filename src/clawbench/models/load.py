@@ -22,6 +22,19 @@ _VARIABLE = re.compile(r"^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$")
 
 def load_models(file: Path) -> dict[str, Model]:
     """Every model of the file, keys resolved from the environment; the first problem is an error."""
+    return {name: _model(file, name, entry) for name, entry in _entries(file).items()}
+
+
+def load_model(file: Path, name: str) -> Model:
+    """One model of the file: what others lack, such as a key in this environment, does not matter."""
+    entries = _entries(file)
+    if name not in entries:
+        known = ", ".join(sorted(entries))
+        raise InputError(f"no model called {name!r}", field="--model", remedy=f"Known: {known}")
+    return _model(file, name, entries[name])
+
+
+def _entries(file: Path) -> dict[str, Any]:
     try:
         entries = yaml.safe_load(file.read_text(encoding="utf-8"))
     except OSError as error:
@@ -33,7 +46,7 @@ def load_models(file: Path) -> dict[str, Model]:
         raise InputError(f"is not YAML ({detail})", file=file, remedy="Repair the file's syntax") from None
     if not isinstance(entries, dict) or not entries:
         raise InputError("names no model", file=file, remedy="Write `name: {base_url: …, api_type: …}`")
-    return {str(name): _model(file, str(name), entry) for name, entry in entries.items()}
+    return {str(name): entry for name, entry in entries.items()}
 
 
 def scripted_model(name: str, policy: Path, price: Price | None = None) -> Model:
