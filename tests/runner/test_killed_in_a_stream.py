@@ -102,20 +102,28 @@ def check_account(run: Path) -> dict[str, Any]:
     return record
 
 
-def test_the_harness_is_killed(machine: Machine) -> None:
+def kill_harness(machine: Machine) -> Path:
     process, run = machine.run_until_in_the_stream()
     agents = [pid for pid, _ in descendants(process.pid) if is_agent(pid)]
     assert agents
     for pid in agents:
         os.kill(pid, signal.SIGKILL)
     process.communicate(timeout=60)
-    record = check_account(run)
-    assert record["stop_reason"] == "agent_exited"
-    code, again = machine.finish("replay", str(run))
+    return run
+
+
+def test_the_harness_is_killed(machine: Machine) -> None:
+    assert check_account(kill_harness(machine))["stop_reason"] == "agent_exited"
+
+
+@pytest.mark.faults
+def test_the_record_of_a_killed_harness_is_replayed_up_to_there(machine: Machine) -> None:
+    code, again = machine.finish("replay", str(kill_harness(machine)))
     assert (code, again["replay"]["outcome"], again["replay"]["replayed_calls"]) == (1, "record_ended", 2)
     assert "The record ends here: call-00002 was broken off by harness" in again["stop_description"]
 
 
+@pytest.mark.faults
 def test_clawbench_itself_is_killed(machine: Machine) -> None:
     process, run = machine.run_until_in_the_stream()
     process.kill()

@@ -77,6 +77,13 @@ def task(tmp_path: Path) -> Path:
     return Path(shutil.copytree(BUNDLED / "demo" / CODING, tmp_path / "demo" / CODING))
 
 
+def change_prompt(task: Path) -> None:
+    file = task / "task.json"
+    fields = json.loads(file.read_text())
+    statement = fields["problem_statement"].replace("override", "overlay")
+    file.write_text(json.dumps({**fields, "problem_statement": statement}))
+
+
 def test_a_coding_run_and_what_a_changed_prompt_does(tmp_path: Path, task: Path) -> None:
     no_network()
     _, recorded, _ = clawbench(tmp_path, "run", str(task), "--model", "scripted:solve", "--max-calls", "50")
@@ -85,10 +92,7 @@ def test_a_coding_run_and_what_a_changed_prompt_does(tmp_path: Path, task: Path)
     assert (code, record["verdict"], record["replay"]["same_patch"]) == (0, "resolved", True), said
     assert record["options"] == recorded["options"]
 
-    file = task / "task.json"
-    fields = json.loads(file.read_text())
-    statement = fields["problem_statement"].replace("override", "overlay")
-    file.write_text(json.dumps({**fields, "problem_statement": statement}))
+    change_prompt(task)
     code, record, said = offline(tmp_path, run)
     assert (code, record["stop_reason"], record["verdict"], record["cause"]) == (1, "error", "error", "none")
     assert f"The task demo/{CODING} has changed since it was recorded." in said
@@ -102,6 +106,12 @@ def test_a_coding_run_and_what_a_changed_prompt_does(tmp_path: Path, task: Path)
     assert added
     assert record["replay"]["replayed_calls"] == 0
 
+
+@pytest.mark.faults
+def test_a_changed_prompt_answered_from_the_record_and_by_the_model(tmp_path: Path, task: Path) -> None:
+    _, recorded, _ = clawbench(tmp_path, "run", str(task), "--model", "scripted:solve")
+    run = recorded["directory"]
+    change_prompt(task)
     code, record, _ = offline(tmp_path, run, "--go-on")
     assert (code, record["verdict"], record["replay"]["outcome"]) == (0, "resolved", "diverged")
     code, record, _ = clawbench(
