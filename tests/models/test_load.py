@@ -71,6 +71,26 @@ def test_no_key_in_anything_that_is_shown(tmp_path: Path, monkeypatch: pytest.Mo
             "not a known field",
         ),
         ("m: 5", "m", "mapping"),
+        (
+            "m: {base_url: 'https://u:p@x.example', api_type: openai-completions, api_key: k}",
+            "m.base_url",
+            "write it as api_key",
+        ),
+        (
+            "m: {base_url: 'https://x.example/v1?a=1&api-key=p', api_type: openai-completions, api_key: k}",
+            "m.base_url",
+            "write it as api_key",
+        ),
+        (
+            "m: {base_url: x, api_type: openai-completions, api_key: k, price: {input: -1, output: 1}}",
+            "m.price.input",
+            "greater than or equal to 0",
+        ),
+        (
+            "m: {base_url: x, api_type: openai-completions, api_key: k, price: {input: 1, output: .nan}}",
+            "m.price.output",
+            "finite number",
+        ),
         ("[]", None, "names no model"),
         ("m: [", None, "is not YAML"),
     ],

@@ -7,13 +7,17 @@ import json
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 
 from clawbench.results import Price
 
 SCRIPTED = "scripted:"
 """A base_url that starts so names a policy file: no model takes part."""
+
+
+_SECRET_PARAMETERS = ("key", "token", "secret", "password", "sig")
 
 
 class ApiType(StrEnum):
@@ -47,6 +51,15 @@ class Model(BaseModel):
     temperature: float | None = Field(default=None, ge=0, le=2)
     max_tokens: int | None = Field(default=None, gt=0)
     price: Price | None = None
+
+    @field_validator("base_url")
+    @classmethod
+    def _holds_no_secret(cls, url: str) -> str:
+        parts = urlsplit(url)
+        names = [name.lower() for name, _ in parse_qsl(parts.query)]
+        if parts.password or any(name.endswith(_SECRET_PARAMETERS) for name in names):
+            raise ValueError("holds a key or password, which every record would show; write it as api_key")
+        return url
 
     @property
     def upstream_name(self) -> str:

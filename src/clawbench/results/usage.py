@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, computed_field, model_serializer
+from typing import Annotated
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    computed_field,
+    model_serializer,
+)
 
 _RARE = frozenset(("cache_write_1h", "input_audio", "cache_read_audio", "output_audio", "output_image"))
 
@@ -60,23 +69,26 @@ def dollars(amount: float) -> float:
     return round(amount, 11)
 
 
+Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
 class Price(BaseModel):
     """US dollars per million tokens, as used for this run."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    input: float
-    output: float
-    cached_input: float | None = None
+    input: Amount
+    output: Amount
+    cached_input: Amount | None = None
     """Falls back to `input` where the provider has no cache price."""
-    cache_write: float | None = None
-    cache_write_1h: float | None = None
+    cache_write: Amount | None = None
+    cache_write_1h: Amount | None = None
     """Falls back to twice `input`, which is what the one provider with this lifetime asks."""
-    input_audio: float | None = None
-    cached_input_audio: float | None = None
-    output_audio: float | None = None
-    output_image: float | None = None
-    fees: dict[str, float] | None = None
+    input_audio: Amount | None = None
+    cached_input_audio: Amount | None = None
+    output_audio: Amount | None = None
+    output_image: Amount | None = None
+    fees: dict[str, Amount] | None = None
     """Per thousand uses of what is not paid by tokens: `web_search`, `file_search`, `request`."""
     service_tiers: dict[str, Price] | None = None
     """What other tiers (`flex`, `priority`, `batch`) cost. A tier that is not here has no known price."""
