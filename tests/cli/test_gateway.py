@@ -7,6 +7,7 @@ import json
 import os
 import pty
 import re
+import resource
 import select
 import signal
 import socket
@@ -114,6 +115,27 @@ def test_a_cap_refuses_and_the_token_ends_with_it(models: Path, tmp_path: Path) 
     assert [event["event"] for event in events] == ["totals", "stopped", "ended"]
     assert events[1]["description"] == "all 1 model calls used"
     assert process.returncode == 0
+
+
+def test_an_outage_hides_no_later_stop(models: Path, tmp_path: Path) -> None:
+    """The model cannot be reached for a while, answers again, a cap is reached, the record cannot be kept."""
+    (tmp_path / "policy.yaml").write_text(
+        POLICY.replace('"Hello."', '"Hello.", fault: {status: 500, times: 5}')
+    )
+    arguments = ["--model", APIS[0], "--models", str(models), "--output", str(tmp_path), "--max-calls", "6"]
+    with listening(*arguments) as (process, begun):
+        with httpx.Client(trust_env=False, headers={"authorization": f"Bearer {begun['token']}"}) as client:
+            url = begun["base_urls"][APIS[0]] + "/chat/completions"
+            body = {"messages": [{"role": "user", "content": "Hi"}]}
+            codes = [client.post(url, json=body).status_code for _ in range(8)]
+            assert codes == [500] * 5 + [200, 402, 402]
+            written = (Path(begun["directory"]) / "data/llm-calls.jsonl").stat().st_size
+            resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (written, written))
+            client.post(url, json=body)
+        rest, _ = process.communicate(timeout=30)
+    stops = [event["reason"] for event in map(json.loads, rest.splitlines()) if event["event"] == "stopped"]
+    assert stops == ["model_unreachable", "budget", "error"]
+    assert process.returncode == 1
 
 
 def test_errors_name_what_is_wrong(models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,27 +55,29 @@ async def _serve(model: Model, output: Path, host: str, port: int, budget: Budge
     async with metering(model, output, host=host, port=port, budget=budget, on_change=told) as session:
         shown.begin(session)
         told.session = session
-        stopping = asyncio.ensure_future(session.meter.stop_signal())
-        ending = asyncio.ensure_future(ended.wait())
         with shown.live(session):
-            await asyncio.wait({stopping, ending}, return_when=asyncio.FIRST_COMPLETED)
-            broken = _report_stop(stopping, shown)
-            if broken is None:
-                await ending
-        stopping.cancel()
+            watching = asyncio.ensure_future(_watch(session, shown))
+            ending = asyncio.ensure_future(ended.wait())
+            await asyncio.wait({watching, ending}, return_when=asyncio.FIRST_COMPLETED)
+        broken = watching.result() if watching.done() else None
+        watching.cancel()
         ending.cancel()
     shown.end(session)
     if broken is not None:
         raise ClawbenchError(broken)
 
 
-def _report_stop(stopping: asyncio.Future[tuple[StopReason, str]], shown: Shown) -> str | None:
-    """What happened, where it must end at once: a record with gaps is none."""
-    if not stopping.done():
-        return None
-    reason, why = stopping.result()
-    shown.stopped(reason, why)
-    return why if reason is StopReason.ERROR else None
+async def _watch(session: Session, shown: Shown) -> str:
+    """Tell each kind of stop once; returns what ends the session: a record with gaps is none."""
+    told = set()
+    while True:
+        reason, why = await session.meter.stop_signal()
+        if reason not in told:
+            shown.stopped(reason, why)
+            told.add(reason)
+        if reason is StopReason.ERROR:
+            return why
+        session.meter.go_on()
 
 
 class _AfterEachCall:

@@ -103,6 +103,11 @@ class Meter:
         assert self._stop is not None
         return self._stop
 
+    def go_on(self) -> None:
+        """Listen for the next stop: there is no run that this one ended."""
+        self._stop = None
+        self._stopped.clear()
+
     def end_run(self, reason: StopReason, description: str) -> None:
         """Have the run end: the upstream has nothing more to say."""
         self._signal(reason, description)
