@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,25 +11,6 @@ import pytest
 from PIL import Image, ImageChops, ImageStat
 
 from clawbench.results import Action, RequestEntry, RunRecord, read_json_lines
-
-
-@pytest.fixture(scope="module")
-def records(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
-    base = tmp_path_factory.mktemp("demo")
-    (base / "t").mkdir()
-    finished = subprocess.run(
-        [sys.executable, "-m", "clawbench", "demo", "--output", str(base / "runs"), "--json"],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "TMPDIR": str(base / "t"), "CLAWBENCH_CACHE": str(base / "cache")},
-        timeout=280,
-        check=False,
-    )
-    assert finished.returncode == 0, finished.stderr
-    assert "scripted" in finished.stderr
-    assert list((base / "t").iterdir()) == [], "the scratch directory must be gone"
-    found: list[dict[str, Any]] = json.loads(finished.stdout)
-    return found
 
 
 def web(records: list[dict[str, Any]]) -> Path:

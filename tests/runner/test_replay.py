@@ -15,7 +15,7 @@ import pytest
 from clawbench.results import RunDirectory, RunRecord, first_action_apart, read_json_lines
 from clawbench.tasks import BUNDLED
 
-WEB, CODING = "002-shopping-order-teahouse", "001-coding-bugfix-strata"
+CODING = "001-coding-bugfix-strata"
 
 
 def no_network() -> list[str]:
@@ -47,9 +47,10 @@ def offline(base: Path, run: str, *more: str) -> tuple[int, dict[str, Any], str]
     return clawbench(base, "replay", run, *more, prefix=tuple(no_network()))
 
 
-def test_a_web_run_to_the_same_verdict_by_the_same_actions(tmp_path: Path) -> None:
-    no_network()
-    _, recorded, _ = clawbench(tmp_path, "run", f"demo/{WEB}", "--model", "scripted:solve")
+def test_a_web_run_to_the_same_verdict_by_the_same_actions(
+    tmp_path: Path, records: list[dict[str, Any]]
+) -> None:
+    recorded = records[0]
     original = RunDirectory(Path(recorded["directory"]))
     before = {path: path.read_bytes() for path in original.path.rglob("*.json*")}
     code, record, said = offline(tmp_path, recorded["directory"])
@@ -84,16 +85,15 @@ def change_prompt(task: Path) -> None:
     file.write_text(json.dumps({**fields, "problem_statement": statement}))
 
 
-def test_a_coding_run_and_what_a_changed_prompt_does(tmp_path: Path, task: Path) -> None:
-    no_network()
-    _, recorded, _ = clawbench(tmp_path, "run", str(task), "--model", "scripted:solve", "--max-calls", "50")
-    run = recorded["directory"]
+def test_a_coding_run_and_what_a_changed_prompt_does(
+    tmp_path: Path, task: Path, records: list[dict[str, Any]]
+) -> None:
+    run = records[2]["directory"]
     code, record, said = offline(tmp_path, run)
     assert (code, record["verdict"], record["replay"]["same_patch"]) == (0, "resolved", True), said
-    assert record["options"] == recorded["options"]
 
     change_prompt(task)
-    code, record, said = offline(tmp_path, run)
+    code, record, said = offline(tmp_path, run, "--task", str(task))
     assert (code, record["stop_reason"], record["verdict"], record["cause"]) == (1, "error", "error", "none")
     assert f"The task demo/{CODING} has changed since it was recorded." in said
     divergence = record["replay"]["divergence"]
@@ -109,10 +109,11 @@ def test_a_coding_run_and_what_a_changed_prompt_does(tmp_path: Path, task: Path)
 
 @pytest.mark.faults
 def test_a_changed_prompt_answered_from_the_record_and_by_the_model(tmp_path: Path, task: Path) -> None:
-    _, recorded, _ = clawbench(tmp_path, "run", str(task), "--model", "scripted:solve")
+    _, recorded, _ = clawbench(tmp_path, "run", str(task), "--model", "scripted:solve", "--max-calls", "50")
     run = recorded["directory"]
     change_prompt(task)
     code, record, _ = offline(tmp_path, run, "--go-on")
+    assert record["options"] == recorded["options"]
     assert (code, record["verdict"], record["replay"]["outcome"]) == (0, "resolved", "diverged")
     code, record, _ = clawbench(
         tmp_path, "run", str(task), "--replay-then-live", run, "--model", "scripted:solve"
