@@ -5,7 +5,15 @@ from pathlib import Path
 import pytest
 
 from clawbench.errors import InputError
-from clawbench.results import JsonLines, drop_cut_line, read_json_lines, write_atomic, write_json
+from clawbench.results import (
+    Divergence,
+    JsonLines,
+    drop_cut_line,
+    read_json_lines,
+    record_text,
+    write_atomic,
+    write_json,
+)
 
 
 def test_atomic_write_replaces_the_whole_file(tmp_path: Path) -> None:
@@ -43,7 +51,14 @@ def test_half_a_surrogate_pair_is_kept_in_a_file_that_is_still_utf8(tmp_path: Pa
     lines.close()
     write_json(tmp_path / "a.json", odd)
     assert json.loads((tmp_path / "a.jsonl").read_text(encoding="utf-8")) == odd
-    assert json.loads((tmp_path / "a.json").read_text(encoding="utf-8")) == odd
+    assert json.loads((tmp_path / "a.json").read_text(encoding="utf-8")) == {"text": "é \ufffd"}
+
+
+def test_half_a_surrogate_pair_in_a_record() -> None:
+    odd = Divergence(call="call-00001", explanation="x", diff="+é \ud800")
+    assert Divergence.model_validate_json(record_text(odd).encode()).diff == "+é \ufffd"
+    plain = Divergence(call="call-00001", explanation="é")
+    assert "é" in record_text(plain)
 
 
 def test_a_cut_line_is_dropped_before_anything_is_appended(tmp_path: Path) -> None:

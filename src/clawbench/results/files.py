@@ -10,6 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from pydantic import BaseModel
+from pydantic_core import PydanticSerializationError
+
 from clawbench.errors import InputError
 
 
@@ -41,15 +44,29 @@ def _replacing(path: Path) -> Iterator[IO[bytes]]:
 
 
 def write_json(path: Path, value: Any) -> None:
-    write_atomic(path, _utf8(value, indent=2) + b"\n")
+    write_atomic(path, _whole(json.dumps(value, ensure_ascii=False, indent=2)) + "\n")
 
 
-def _utf8(value: Any, **style: Any) -> bytes:
-    """JSON to be read; half a surrogate pair, which UTF-8 has no bytes for, is written as an escape."""
+def record_text(record: BaseModel) -> str:
+    """A record as it stands in its file, whatever somebody said in it."""
     try:
-        return json.dumps(value, ensure_ascii=False, **style).encode()
+        return record.model_dump_json(indent=2) + "\n"
+    except PydanticSerializationError:
+        value = record.model_dump(mode="json")
+        return _whole(json.dumps(value, ensure_ascii=False, indent=2)) + "\n"
+
+
+def _whole(text: str) -> str:
+    """Without halves of surrogate pairs, which UTF-8 cannot write and strict readers refuse as escapes."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _line(value: Any) -> bytes:
+    """A line to be read; what UTF-8 has no bytes for is written as an escape, so that nothing is lost."""
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
     except UnicodeEncodeError:
-        return json.dumps(value, **style).encode()
+        return json.dumps(value, separators=(",", ":")).encode() + b"\n"
 
 
 class JsonLines:
@@ -61,7 +78,7 @@ class JsonLines:
         self.size = os.fstat(self._fd).st_size
 
     def append(self, value: Any) -> None:
-        data = _utf8(value, separators=(",", ":")) + b"\n"
+        data = _line(value)
         written = 0
         try:
             while written < len(data):

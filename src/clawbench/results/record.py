@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from clawbench.results.files import write_atomic
+from clawbench.results.files import record_text, write_atomic
 from clawbench.results.layout import RunDirectory
 from clawbench.results.reasons import Cause, FinishReason, Isolation, State, StopReason, Verdict
 from clawbench.results.replay import ReplayReport
@@ -155,4 +155,4 @@ class RunRecord(BaseModel):
         self.state = state
         self.phases = {**self.phases, state.value: now()}
         write = Reserve(run.reserve).write if at_last else write_atomic
-        write(run.record, self.model_dump_json(indent=2) + "\n")
+        write(run.record, record_text(self))

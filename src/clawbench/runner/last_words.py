@@ -18,6 +18,7 @@ from clawbench.results import (
     State,
     StopReason,
     Verdict,
+    record_text,
     write_atomic,
 )
 from clawbench.runner.accounts import usage_report
@@ -46,7 +47,7 @@ def speak(run: RunDirectory) -> None:
     run.drop_unfinished()
     record.files = run.present()
     record.screenshots = run.screenshot_count() if record.kind == "web" else None
-    write_atomic(run.record, record.model_dump_json(indent=2) + "\n")
+    write_atomic(run.record, record_text(record))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from clawbench.results import Interception, NotIntercepted, Reserve, RunDirectory, StopReason
+from clawbench.results import Interception, NotIntercepted, Reserve, RunDirectory, StopReason, record_text
 from clawbench.runner.stops import Stop
 
 CUT_OFF = Stop(StopReason.ERROR, "The run was cut off before its end")
@@ -39,4 +39,4 @@ def read_interception(path: Path) -> Interception:
 def write_not_intercepted(run: RunDirectory, stop: Stop) -> None:
     """Say why there is no final request."""
     outcome = NotIntercepted(stop_reason=stop.reason, stop_description=stop.description)
-    Reserve(run.reserve).write(run.interception, outcome.model_dump_json(indent=2) + "\n")
+    Reserve(run.reserve).write(run.interception, record_text(outcome))
