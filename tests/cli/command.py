@@ -7,12 +7,12 @@ import subprocess
 import sys
 
 
-def clawbench(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def clawbench(*arguments: str, within_s: float = 60, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "clawbench", *arguments],
         capture_output=True,
         text=True,
         env={**os.environ, **environment},
-        timeout=60,
+        timeout=within_s,
         check=False,
     )
