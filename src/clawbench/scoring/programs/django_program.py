@@ -5,6 +5,7 @@ themselves tested code here, so a success counts only when it comes from unittes
 the very method that the test's file defines, in a process where controls still fail.
 """
 
+import ast
 import importlib
 import os
 import runpy
@@ -106,22 +107,37 @@ class Book:
             entry.note("passed")
 
     def is_from_file(self, entry: Any) -> Any:
-        """Whether the method, below its decorators, is the code of a file below `tests`."""
-        function = entry.function
+        """Whether the method, below its decorators, is the code of a file below `tests`.
+
+        Where the file has no decorator on it or on its class, nothing may be around it.
+        """
+        function, wrapped = entry.function, False
         while hasattr(function, "__wrapped__"):
-            function = function.__wrapped__
-        code = getattr(function, "__code__", None)
-        if code is None:
-            return False
-        file = os.path.realpath(code.co_filename)
+            function, wrapped = function.__wrapped__, True
+        code: Any = getattr(function, "__code__", None)
+        file = os.path.realpath(code.co_filename) if code is not None else ""
         if not file.startswith(self.root + os.sep):
-            return True
+            return False
         if file not in self.bodies:
-            with open(file, "rb") as source:
-                self.bodies[file] = _codes(
-                    compile(source.read(), code.co_filename, "exec", dont_inherit=True)
-                )
-        return code in self.bodies[file].get(code.co_name, ())
+            with open(file, "rb") as opened:
+                source = opened.read()
+            compiled = compile(source, code.co_filename, "exec", dont_inherit=True)
+            self.bodies[file] = (_codes(compiled), _undecorated(ast.parse(source)))
+        codes, plain = self.bodies[file]
+        return code in codes.get(code.co_name, ()) and not (
+            wrapped and (code.co_name, code.co_firstlineno) in plain
+        )
+
+
+def _undecorated(tree: Any) -> Any:
+    """Name and line of each method that has no decorator, in a class that has none."""
+    return {
+        (node.name, node.lineno)
+        for owner in ast.walk(tree)
+        if isinstance(owner, ast.ClassDef) and not owner.decorator_list
+        for node in owner.body
+        if isinstance(node, ast.FunctionDef) and not node.decorator_list
+    }
 
 
 def _codes(code: Any) -> Any:
