@@ -82,11 +82,9 @@ class Breadth:
         self._narrowing = self._loop.call_later(for_s, self._narrow_again)
 
     def _narrow_again(self) -> None:
-        if self._popups:
-            self._wait(LEAVING_AT_MOST_S)
-            return
         self._narrowing = None
-        self._cdp.notify("Fetch.enable", {"patterns": self._narrow})
+        if not self._popups:
+            self._cdp.notify("Fetch.enable", {"patterns": self._narrow})
 
     def _stop_waiting(self) -> None:
         if self._narrowing is not None:
