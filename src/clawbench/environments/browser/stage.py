@@ -81,6 +81,7 @@ async def open_stage(
     video.on_unwritable = lambda problem: watch.failed(cannot_be_kept(problem))
     on_target = Online(browser.cdp).tell
     parts = await watch_browser(stack, config, watch, browser.cdp, screen, video, on_target)
+    stack.callback(_close_before, parts[1], egress)
     await egress.serve(browser.websocket_listener, parts[0].sockets.admission())
     relay = await open_relay(stack, config, browser.cdp, _rules(config, browser), watch, parts[0])
     await _share_screen(stack, config, scratch, guardian, display)
@@ -197,6 +198,12 @@ async def _exit(stack: AsyncExitStack, config: SessionConfig, browser: Browser) 
     stack.callback(egress.close)
     await egress.serve(browser.listener)
     return egress
+
+
+def _close_before(recorder: Recorder, egress: Egress) -> None:
+    """Nothing may leave any more when the recorder stops to listen."""
+    recorder.way_out_closes()
+    egress.close()
 
 
 def _cutting(egress: Egress, failed: Callable[[str], None]) -> Callable[[str], None]:

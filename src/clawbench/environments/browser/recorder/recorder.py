@@ -37,6 +37,7 @@ LARGEST_POST_IN_EVENTS = 64 * 1024
 """Larger bodies come once only, with the paused request."""
 UNUSED = ("Network.dataReceived", "Network.requestWillBeSentExtraInfo", "Network.responseReceivedExtraInfo")
 """What the Network domain tells besides: half of all events."""
+HEAR_OUT_WITHIN_S = 0.5
 HOLD_AT_MOST_S = 0.3
 """A line waits no longer than this for what is inside a closed shadow root."""
 
@@ -131,6 +132,7 @@ class Recorder:
         """Take in no more; return when all lines and screenshots are on disk."""
         if self._closed:
             return
+        await self._hear_out()
         self._closed = True
         for unsubscribe in self._unsubscribe:
             unsubscribe()
@@ -144,6 +146,19 @@ class Recorder:
         await asyncio.to_thread(self._add_outcomes, outcomes)
         self._frames_seen.close()
         await self._screenshots.close()
+
+    def way_out_closes(self) -> None:
+        """From now on requests fail because nothing leaves: that is not what became of them."""
+        self._requests.failures_count = False
+
+    async def _hear_out(self) -> None:
+        """Network events may come after their requests; answers come after all events before them."""
+        sessions = self._targets.sessions
+        asked = [self._cdp.call("Runtime.evaluate", {"expression": "0"}, session) for session in sessions]
+        if asked:
+            await asyncio.wait(asked, timeout=HEAR_OUT_WITHIN_S)
+        for answer in asked:
+            answer.cancel() if not answer.done() else answer.exception()
 
     def _add_outcomes(self, outcomes: Mapping[int, Outcome]) -> None:
         """Say in each line of requests.jsonl what became of it; where that fails, they stay as they are."""

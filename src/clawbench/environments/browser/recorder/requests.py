@@ -38,6 +38,8 @@ class RequestLog:
         self._outcomes: dict[int, Outcome] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._sockets: dict[str, str] = {}
+        self.failures_count = True
+        """Whether failures from now on are the requests' own."""
 
     def handlers(self) -> list[tuple[str, EventHandler]]:
         """What to call for which CDP event."""
@@ -137,7 +139,8 @@ class RequestLog:
 
     def _failed(self, params: dict[str, Any], _session: str | None) -> None:
         if hop := self._hops.under_way(params["requestId"]):
-            hop.outcome.failed(params)
+            if self.failures_count:
+                hop.outcome.failed(params)
             self._ask_for_body(hop)
 
     # -- WebSockets --------------------------------------------------------------------------------

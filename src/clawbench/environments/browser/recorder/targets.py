@@ -24,6 +24,11 @@ class Targets:
         """Target -> the session that records it; a worker may be attached by more than one parent."""
         self._starting: set[asyncio.Future[dict[str, Any]]] = set()
 
+    @property
+    def sessions(self) -> list[str]:
+        """Of all that is open."""
+        return list(self._first_sessions.values())
+
     async def start(self) -> None:
         """Attach to all there is and will be; returns when what there is is prepared."""
         self._cdp.on("Target.attachedToTarget", self._attached)
