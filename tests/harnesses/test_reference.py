@@ -96,7 +96,7 @@ async def test_the_program_sees_nothing_of_clawbench(tmp_path: Path, model: Scri
     script = (
         "ls /opt/reference /opt/reference/site; cat /proc/$PPID/cmdline | tr '\\0' ' '; echo; "
         "touch /opt/reference/agent/x; "
-        "find / -name task.json -o -name 'expectations*' -o -name solve.yaml 2>/dev/null | grep -v ^/proc"
+        "find / -name task.json -o -name expectations.py -o -name solve.yaml 2>/dev/null | grep -v ^/proc"
     )
     model.replies = [call("shell", command=script), call("finish", summary="")]
     await perform(tmp_path, model, "a prompt that must not show in argv")
@@ -107,7 +107,7 @@ async def test_the_program_sees_nothing_of_clawbench(tmp_path: Path, model: Scri
     assert "run-token" not in output
     assert "Read-only file system" in output
     assert "task.json" not in output
-    assert "expectations" not in output
+    assert "expectations.py" not in output
 
 
 @pytest.mark.parametrize(
