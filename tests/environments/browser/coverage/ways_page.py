@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import suppress
 
 from tests.environments.browser.conftest import AgentClient, Opened, until
-from tests.environments.browser.coverage.way import FINAL, SHOP, Way, get, send
+from tests.environments.browser.coverage.way import FINAL, PATIENCE_S, SHOP, Way, get, send
 
 TARGET = "/order?kind=final"
 FIELD = "<input name=kind value=final>"
@@ -55,6 +56,10 @@ async def new_tab_posts(opened: Opened, _agent: AgentClient) -> None:
     browser = await opened.browser_client()
     target = (await browser("Target.createTarget", url=f"{SHOP}/frame?tab"))["targetId"]
     session = (await browser("Target.attachToTarget", targetId=target, flatten=True))["sessionId"]
+    async with asyncio.timeout(PATIENCE_S):
+        # Before the page is there, the tab holds an empty document, from which nothing can be sent.
+        while await browser.run("location.pathname", session=session) != "/frame":
+            pass
     code = POST.replace("BODY_", '{"kind": "final"}')
     await browser.run(f"{code}.catch(() => 0)", session=session)
 
