@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from clawbench.errors import InputError
-from clawbench.runner.host import cache_directory
+from clawbench.places import cache_directory
 from clawbench.tasks import Broken, CodingTask, Task
 from clawbench.tasks.datasets import load_rows
 from clawbench.tasks.mirrors import VARIABLE, find_mirror, mirror_directories

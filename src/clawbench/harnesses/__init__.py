@@ -11,7 +11,7 @@ from clawbench.harnesses.protocol import (
     RunContext,
     Services,
 )
-from clawbench.harnesses.registry import asks_model, get_harness, harness_names
+from clawbench.harnesses.registry import asks_model, get_harness, harness_names, installed_hash
 
 __all__ = [
     "CDP",
@@ -26,4 +26,5 @@ __all__ = [
     "asks_model",
     "get_harness",
     "harness_names",
+    "installed_hash",
 ]

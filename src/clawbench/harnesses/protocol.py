@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 
 from clawbench.models import Model
 from clawbench.results import Claim, FinishReason
-from clawbench.sandbox import Limits, Sandbox
+from clawbench.sandbox import HOME, Limits, Sandbox
 
 GATEWAY = "gateway"
 CDP = "cdp"
@@ -46,6 +46,11 @@ class RunContext:
     limits: Limits = field(default_factory=Limits)
     options: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def home(self) -> str:
+        """HOME as the sandbox has it; `sandbox.home` is the same directory on the host."""
+        return self.sandbox.inside(HOME)
+
 
 @dataclass(frozen=True)
 class AgentResult:
@@ -60,6 +65,8 @@ class Agent(Protocol):
     """A per-run agent, made by `open`; what it holds is the harness's own business."""
 
     context: RunContext
+    # An agent may also have `notices: Sequence[str]`: what the record should say of this run, such as
+    # settings that the harness has no word for.
 
 
 class Harness(Protocol):

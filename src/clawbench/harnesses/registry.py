@@ -14,15 +14,23 @@ def harness_names() -> list[str]:
     return sorted(_entries())
 
 
-def get_harness(name: str) -> Harness:
-    """A new adapter for the harness of that name."""
+def get_harness(named: str) -> Harness:
+    """A new adapter for `NAME`, or for another than its usual version: `NAME@VERSION`."""
+    name, _, version = named.partition("@")
     entries = _entries()
     if name not in entries:
         known = ", ".join(sorted(entries)) or "none; is clawbench installed?"
         raise InputError(f"no harness is called {name!r}", remedy=f"Known harnesses: {known}")
     try:
-        harness: Harness = entries[name].load()()
+        factory = entries[name].load()
+        harness: Harness = factory(version) if version else factory()
     except Exception as error:
+        if version and isinstance(error, TypeError):
+            raise InputError(
+                f"harness {name!r} has no versions to choose from",
+                field="--harness",
+                remedy=f"Name it without one: {name}",
+            ) from None
         raise InputError(
             f"harness {name!r} cannot be loaded from {entries[name].value} ({error!r})",
             remedy="Reinstall or update the package that provides it",
@@ -37,3 +45,9 @@ def _entries() -> dict[str, EntryPoint]:
 def asks_model(harness: Harness) -> bool:
     """Whether it needs a model; a harness that does not says `asks_model = False`."""
     return bool(getattr(harness, "asks_model", True))
+
+
+def installed_hash(harness: Harness) -> str | None:
+    """Of the harness's installed files; MissingPartError where they are not there. Our own have none."""
+    found: str | None = getattr(harness, "content_hash", None)
+    return found

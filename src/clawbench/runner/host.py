@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from clawbench.gateway import BatchBudget, Gateway
+from clawbench.places import cache_directory
 from clawbench.sandbox import Guardian
 
 MAX_SCRATCH_LENGTH = 60
@@ -55,16 +56,6 @@ async def open_host(batch: BatchBudget | None = None) -> AsyncIterator[Host]:
         stack.callback(remove_tree, scratch)
         gateway = await stack.enter_async_context(Gateway(scratch / "gateway.sock"))
         yield Host(scratch, cache_directory(), gateway, guardian, batch or BatchBudget())
-
-
-def cache_directory() -> Path:
-    """Where prepared repositories and other things that can be made again are kept."""
-    base = os.environ.get("CLAWBENCH_CACHE") or os.path.join(
-        os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "clawbench"
-    )
-    path = Path(base).absolute()
-    path.mkdir(parents=True, exist_ok=True)
-    return path
 
 
 def remove_tree(path: Path) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import clawbench
 from clawbench.errors import ClawbenchError
 from clawbench.gateway import Meter
-from clawbench.harnesses import CDP, CDP_PORT, GATEWAY, GATEWAY_PORT, AgentResult, RunContext
+from clawbench.harnesses import CDP, CDP_PORT, GATEWAY, GATEWAY_PORT, AgentResult, RunContext, installed_hash
 from clawbench.results import (
     Cause,
     FinishReason,
@@ -51,6 +51,7 @@ async def run_task(host: Host, spec: RunSpec, progress: Progress) -> tuple[RunDi
     """Run one harness with one model at one task; once begun, it ends with a record whatever happens."""
     plan = None if spec.replay is None else spec.replay.plan
     host.gateway.check(spec.model, spec.budget, host.batch, plan)
+    installed_hash(spec.harness)
     started = time.monotonic()
     run = RunDirectory.create(
         spec.output,
@@ -98,7 +99,9 @@ def new_record(spec: RunSpec, run: RunDirectory) -> RunRecord:
         kind=spec.task.kind,
         suite=spec.task.suite,
         task=Identified(name=spec.task.id, content_hash=content_hash(spec.task)),
-        harness=Identified(name=spec.harness.name, version=spec.harness.version),
+        harness=Identified(
+            name=spec.harness.name, version=spec.harness.version, content_hash=installed_hash(spec.harness)
+        ),
         **_model_fields(spec),
         scripted=spec.model.scripted,
         code_version=clawbench.__version__,
@@ -269,6 +272,7 @@ class _Life:
             result = await _end(performing)
             self.record.agent_duration_s = round(time.monotonic() - started, 3)
             self._note_result(result, stop)
+            self.record.notices += getattr(agent, "notices", ())
             claim = await harness.collect(agent, self.run.harness)
             self.record.usage = usage_report(meter.metered, claim)
         finally:
@@ -307,6 +311,8 @@ class _Life:
         measured = meter.metered
         if stop.reason is StopReason.AGENT_EXITED and meter.last_failure is not None:
             stop = Stop(StopReason.MODEL_UNREACHABLE, f"The agent gave up after: {meter.last_failure}")
+            if self.record.kind == "coding":
+                self.record.finish_reason = FinishReason.ERROR  # some harnesses end well without their model
         self.record.stop_reason, self.record.stop_description = stop.reason, stop.description
         if stop.reason in (StopReason.ERROR, StopReason.BROWSER_CRASHED):
             self.record.error = stop.description

@@ -8,8 +8,10 @@ from clawbench.sandbox.opening import PROVIDERS, open_sandbox
 from clawbench.sandbox.passing import PassedConnections
 from clawbench.sandbox.plain import PlainSandbox
 from clawbench.sandbox.protocol import Command, Ended, Limits, Mount, Process, Sandbox
+from clawbench.sandbox.system_view import HOME
 
 __all__ = [
+    "HOME",
     "PROVIDERS",
     "Bridge",
     "BubblewrapSandbox",

@@ -1,0 +1,32 @@
+"""Playwright's MCP server on the run's browser: for harnesses without browser tools of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clawbench.harnesses.program import browser_url
+from clawbench.harnesses.protocol import RunContext
+from clawbench.harnesses.rehearsal import Line, Press
+from clawbench.harnesses.runtimes import NODE, NpmPart, Runtime
+
+PLAYWRIGHT_MCP = NpmPart("playwright-mcp", "@playwright/mcp", "0.0.83")
+PARTS = (PLAYWRIGHT_MCP, NODE)
+
+
+def server_command(context: RunContext, runtime: Runtime) -> list[str]:
+    """The program that an MCP client starts."""
+    program = runtime[PLAYWRIGHT_MCP.name].path("node_modules/@playwright/mcp/cli.js")
+    return [runtime.node, program, "--cdp-endpoint", browser_url(context)]
+
+
+def presses(press: Press, prefix: str) -> Sequence[Line]:
+    """Open a page and press a button, with tools that are called `<prefix>browser_…`."""
+    return (
+        Line(tool=f"{prefix}browser_navigate", arguments={"url": press.url}),
+        Line(
+            tool=f"{prefix}browser_click",
+            arguments={"element": press.label, "target": "${ref}"},
+            after=rf'button "{press.label}"[^\n]*\[ref=(?P<ref>\w+)\]',
+        ),
+        Line(text="The button is pressed."),
+    )

@@ -1,0 +1,12 @@
+"""What every agent may use, whatever its harness calls it. Adapters say it in their harness's own terms; the
+sandbox enforces it underneath: it has no network, and for web tasks no other commands than these."""
+
+from __future__ import annotations
+
+READ_ONLY_COMMANDS = (
+    *("ls", "cat", "find", "file", "grep", "sort", "head", "tail", "jq", "cut", "uniq", "tr", "wc"),
+)
+"""The shell of a web agent."""
+
+SHELL_TIMEOUT_S = 180
+"""How long one command of a coding agent may take."""

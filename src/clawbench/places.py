@@ -1,0 +1,16 @@
+"""Where this user's copy of Clawbench keeps what it can make again."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def cache_directory() -> Path:
+    """Holds prepared repositories, installed harnesses and the like."""
+    base = os.environ.get("CLAWBENCH_CACHE") or os.path.join(
+        os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "clawbench"
+    )
+    path = Path(base).absolute()
+    path.mkdir(parents=True, exist_ok=True)
+    return path
