@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from clawbench.errors import MissingPartError
+from clawbench.harnesses.runtimes.contents import MANIFEST
 from clawbench.harnesses.runtimes.parts import Part
 from clawbench.sandbox import Mount
-
-MANIFEST = "part.json"
 
 
 @dataclass(frozen=True)
@@ -21,6 +20,8 @@ class InstalledPart:
     directory: Path
     version: str
     content_hash: str
+    needs: Sequence[str] = ()
+    """Directories beside it that it does not run without."""
 
     def path(self, inside: str) -> str:
         """A file of the part."""
@@ -32,6 +33,8 @@ class Runtime:
     """The installed parts of one harness, by name."""
 
     parts: Mapping[str, InstalledPart]
+    below: Sequence[InstalledPart] = ()
+    """What the parts themselves run on."""
 
     def __getitem__(self, name: str) -> InstalledPart:
         return self.parts[name]
@@ -46,7 +49,8 @@ class Runtime:
 
     @property
     def mounts(self) -> list[Mount]:
-        return [Mount(part.directory, str(part.directory)) for part in self.parts.values()]
+        directories = {part.directory: None for part in (*self.parts.values(), *self.below)}
+        return [Mount(directory, str(directory)) for directory in directories]
 
 
 def part_directory(cache: Path, part: Part) -> Path:
@@ -57,19 +61,23 @@ def find_runtime(harness: str, parts: Sequence[Part], cache: Path) -> Runtime:
     """The runtime in the cache; MissingPartError says how to get what is not there."""
     found = {part.name: read_part(part_directory(cache, part)) for part in parts}
     missing = [f"{part.name} {part.version}" for part in parts if found[part.name] is None]
+    present = {name: part for name, part in found.items() if part is not None}
+    needed = {name: read_part(cache / "runtimes" / name) for part in present.values() for name in part.needs}
+    missing += [name for name, part in needed.items() if part is None]
     if missing:
         raise MissingPartError(
             ", ".join(missing),
             f"harness {harness!r} runs on it",
             f"Run `clawbench harness install {harness}`",
         )
-    return Runtime({name: part for name, part in found.items() if part is not None})
+    return Runtime(present, [part for part in needed.values() if part is not None])
 
 
 def read_part(directory: Path) -> InstalledPart | None:
     """An installed part; its manifest is written last, so a directory without one is unfinished."""
     try:
         manifest = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))
-        return InstalledPart(directory, manifest["version"], manifest["content_hash"])
+        needs = tuple(manifest.get("needs", ()))
+        return InstalledPart(directory, manifest["version"], manifest["content_hash"], needs)
     except (OSError, ValueError, KeyError, TypeError):
         return None

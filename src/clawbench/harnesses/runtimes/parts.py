@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+
+from clawbench.errors import InputError
 
 
 @dataclass(frozen=True)
 class NodePart:
-    """Node itself, without npm: the executable and the libraries it needs."""
+    """Node with its npm: the executable and the libraries it needs."""
 
     version: str
     name: str = "node"
@@ -58,7 +61,29 @@ class SourcePart:
     python: str = ">=3.11,<3.14"
 
 
-Part = NodePart | NpmPart | PythonPart | CargoPart | SourcePart
+@dataclass(frozen=True)
+class InterpreterPart:
+    """The Python under environments, with its libraries. Nobody names it: it comes with what needs it."""
 
-NODE = NodePart("24.21.0")
+    version: str
+    name: str = "python"
+
+
+Part = NodePart | NpmPart | PythonPart | CargoPart | SourcePart | InterpreterPart
+
+NODE = NodePart("24.19.0")
 """The Node under all harnesses that need one."""
+
+
+_VERSION = re.compile(r"\d+(\.\d+)*([-+.]?[0-9A-Za-z]+)*")
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+
+
+def check_version(part: Part) -> None:
+    """Only what names one thing for ever, and is fit to be a directory's name."""
+    is_source = isinstance(part, SourcePart)
+    if not (_COMMIT if is_source else _VERSION).fullmatch(part.version):
+        what = "a whole commit (40 hexadecimal digits)" if is_source else "an exact version, such as 1.2.3"
+        raise InputError(
+            f"{part.version!r} is no version of {part.name}", field="NAME@VERSION", remedy=f"Give {what}"
+        )

