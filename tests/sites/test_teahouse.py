@@ -49,11 +49,11 @@ async def shop(tmp_path: Path, name: str = "site.sock") -> AsyncIterator[tuple[S
 
 
 def test_sites_are_known_by_name() -> None:
-    assert site_names() == ["teahouse"]
+    assert site_names() == ["doorbell", "teahouse"]
 
 
 async def test_an_unknown_site_is_refused_with_the_list(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="Known sites: teahouse"):
+    with pytest.raises(InputError, match="Known sites: doorbell, teahouse"):
         async with serve_site("nope", tmp_path / "s"):
             pass
 

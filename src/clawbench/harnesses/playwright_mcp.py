@@ -23,6 +23,7 @@ def presses(press: Press, prefix: str) -> Sequence[Line]:
     """Open a page and press a button, with tools that are called `<prefix>browser_…`."""
     return (
         Line(tool=f"{prefix}browser_navigate", arguments={"url": press.url}),
+        Line(tool=f"{prefix}browser_snapshot"),
         Line(
             tool=f"{prefix}browser_click",
             arguments={"element": press.label, "target": "${ref}"},

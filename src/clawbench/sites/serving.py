@@ -15,7 +15,7 @@ import uvicorn
 from starlette.applications import Starlette
 
 from clawbench.errors import InputError
-from clawbench.sites import teahouse
+from clawbench.sites import doorbell, teahouse
 
 GRACE_S = 1
 """How long an answer under way may still take when the site is closed."""
@@ -30,12 +30,15 @@ class Site:
     """Host names it answers for."""
     start_url: str
     orders: list[dict[str, Any]]
-    """Orders that did arrive; an intercepted one never does."""
+    """Orders (or rings) that did arrive; an intercepted one never does."""
 
 
 Build = Callable[[list[dict[str, Any]]], Starlette]
 
-_SITES: dict[str, tuple[tuple[str, ...], Build]] = {"teahouse": (teahouse.HOSTS, teahouse.build)}
+_SITES: dict[str, tuple[tuple[str, ...], Build]] = {
+    "doorbell": (doorbell.HOSTS, doorbell.build),
+    "teahouse": (teahouse.HOSTS, teahouse.build),
+}
 
 
 def site_names() -> list[str]:

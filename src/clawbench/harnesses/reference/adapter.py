@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from clawbench import __version__
 from clawbench.errors import InputError
 from clawbench.harnesses.protocol import CDP, GATEWAY, AgentResult, RunContext
 from clawbench.harnesses.reference.evidence import Evidence, finish_of, read_evidence, save_evidence
+from clawbench.harnesses.rehearsal import Edit, Forbidden, Line, Press, Rehearsed
 from clawbench.models import ApiType, Model, ThinkingLevel
 from clawbench.results import Claim
 from clawbench.sandbox import Command, Mount, Sandbox
@@ -32,7 +34,7 @@ class ReferenceAgent:
     evidence: Evidence = field(default_factory=Evidence)
 
 
-class ReferenceHarness:
+class ReferenceHarness(Rehearsed):
     """A tool loop over chat completions, with coding tools or browser tools."""
 
     name = "reference"
@@ -74,6 +76,27 @@ class ReferenceHarness:
 
     async def close(self, agent: ReferenceAgent) -> None:
         (agent.context.sandbox.home / SETTINGS).unlink(missing_ok=True)
+
+    def edits(self, edit: Edit) -> Sequence[Line]:
+        return (Line(tool="shell", arguments={"command": edit.command}), _FINISH)
+
+    def presses(self, press: Press) -> Sequence[Line]:
+        element = rf'^\[(?P<button>\d+)\] button "{press.label}"'
+        return (
+            Line(tool="browser_open", arguments={"url": press.url}),
+            Line(tool="browser_click", arguments={"element": "${button:int}"}, after=element),
+            _FINISH,
+        )
+
+    def forbidden(self, kind: str) -> Forbidden:
+        other = "browser_read" if kind == "coding" else "shell"
+        return Forbidden(Line(tool=other, arguments={"command": "ls"}), "no tool")
+
+    def keeps_busy(self, kind: str) -> Line:
+        return Line(tool="list", arguments={"path": "."})
+
+
+_FINISH = Line(tool="finish", arguments={"summary": "It is done."})
 
 
 def _command(context: RunContext) -> Command:
