@@ -63,3 +63,14 @@ def test_every_command_explains_itself(command: list[str]) -> None:
     result = clawbench(*command, "-h")
     assert result.returncode == 0
     assert len(result.stdout) > 200
+
+
+def test_the_rows_of_a_dataset_are_listed(tmp_path: Path) -> None:
+    file = tmp_path / "rows.jsonl"
+    row = {"instance_id": "some__where-1", "repo": "some/where", "base_commit": "a" * 40, "patch": ""}
+    row |= {"problem_statement": "It breaks.\nOften.", "test_patch": "--- a/t.rs\n+++ b/t.rs\n"}
+    file.write_text(json.dumps({**row, "FAIL_TO_PASS": ["t"], "PASS_TO_PASS": []}))
+    (listed,) = json.loads(clawbench("tasks", "list", "--dataset", str(file), "--json").stdout)
+    assert listed["id"] == "some__where-1"
+    assert listed["about"] == "It breaks."
+    assert listed["language"] == "Rust"

@@ -110,10 +110,11 @@ class Selection:
             for name, row in load_rows(self.datasets, cache_directory()).items()
             if matches(name, self.cases or "*")
             and (ids is None or name in ids)
-            and (self.language is None or speaks(self._language_of(row), self.language))
+            and (self.language is None or speaks(self.language_of(row), self.language))
         }
 
-    def _language_of(self, row: Row) -> str:
+    def language_of(self, row: Row) -> str:
+        """As our lists have it, the row says, or its tests look."""
         listed = next((member for member in members("swe", cases=row.instance_id)), None)
         return listed.language if listed else row.language or guessed_language(row.test_patch)
 
@@ -124,7 +125,7 @@ class Selection:
         for name, row in self.rows().items():
             if ids is None or name in ids:
                 mirror = find_mirror(row.repo, mirrors)
-                suite, language = self.suite or OTHER_ROWS, self._language_of(row)
+                suite, language = self.suite or OTHER_ROWS, self.language_of(row)
                 tasks[name] = task_of_row(row, mirror, suite=suite, language=language, directory=kept)
         return tasks
 

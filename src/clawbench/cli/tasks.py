@@ -11,7 +11,7 @@ import typer
 from rich.table import Table
 
 from clawbench.cli.console import err, out, print_json
-from clawbench.cli.selecting import CASES_HELP, LANGUAGE_HELP, SUITE_HELP, Selection
+from clawbench.cli.selecting import CASES_HELP, DATASET_HELP, LANGUAGE_HELP, OTHER_ROWS, SUITE_HELP, Selection
 from clawbench.errors import InputError
 from clawbench.results import RunRecord
 from clawbench.tasks import (
@@ -42,13 +42,15 @@ def list_tasks(
     suite: Annotated[str | None, typer.Option(help=SUITE_HELP)] = None,
     language: Annotated[str | None, typer.Option(help=LANGUAGE_HELP)] = None,
     cases: Annotated[str | None, typer.Option(metavar="GLOB", help=CASES_HELP)] = None,
+    dataset: Annotated[list[str] | None, typer.Option(help=DATASET_HELP)] = None,
     as_json: Json = False,
 ) -> None:
     """List the tasks; a broken one is listed with what is wrong.
 
-    Listed instances, as those of `swe`, have their rows in a dataset (see `clawbench eval --dataset`).
+    Listed instances, as those of `swe`, have their rows in a dataset; with --dataset its rows are listed.
     """
-    rows = [_row(member) for member in Selection(suite, cases, language).members()]
+    selection = Selection(suite, cases, language, dataset or ())
+    rows = _dataset_rows(selection) if dataset else [_row(member) for member in selection.members()]
     if as_json:
         print_json(rows)
         return
@@ -70,6 +72,17 @@ def _row(member: Member) -> dict[str, Any]:
     text = entry.problem_statement if isinstance(entry, CodingTask) else entry.instruction
     about = text.strip().splitlines()[0][:100]
     return row | {"kind": entry.kind, "time_limit": entry.time_limit, "about": about}
+
+
+def _dataset_rows(selection: Selection) -> list[dict[str, Any]]:
+    return [
+        {
+            **{"suite": selection.suite or OTHER_ROWS, "id": row.instance_id, "kind": "coding"},
+            **{"language": selection.language_of(row), "repo": row.repo, "dataset": None, "time_limit": ""},
+            "about": next(iter(row.problem_statement.strip().splitlines()), "")[:100],
+        }
+        for row in selection.rows().values()
+    ]
 
 
 @app.command()
