@@ -1,0 +1,52 @@
+"""Drives nanobot by its SDK: settings file in, JSON lines on stdout, the last of them the result."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from nanobot import Nanobot
+
+_PIECES = ("text.delta", "reasoning.delta")
+
+
+async def drive(settings: dict[str, Any]) -> None:
+    bot = Nanobot.from_config(settings["config"], workspace=settings["state"])
+    _narrow(bot._loop, settings)
+    prompt = Path(settings["prompt"]).read_text(encoding="utf-8")
+    async with bot:
+        try:
+            async for event in bot.stream(prompt, session_key="clawbench:run"):
+                if event.type not in _PIECES:
+                    _say(_told(event))
+        except Exception as error:
+            _say({"type": "run.failed", "error": str(error)})
+
+
+def _narrow(loop: Any, settings: dict[str, Any]) -> None:
+    """Work in the repository while nanobot's own files stay elsewhere, with the allowed tools alone."""
+    loop.workspace_scopes = dataclasses.replace(loop.workspace_scopes, default_workspace=settings["project"])
+    for name in list(loop.tools.tool_names):
+        if name not in settings["tools"]:
+            loop.tools.unregister(name)
+
+
+def _told(event: Any) -> dict[str, Any]:
+    told = {
+        name: value for name, value in dataclasses.asdict(event).items() if value not in (None, "", {}, [])
+    }
+    if isinstance(told.get("result"), dict):
+        told["result"].pop("messages", None)
+    return told
+
+
+def _say(line: dict[str, Any]) -> None:
+    print(json.dumps(line, default=str), flush=True)
+
+
+if __name__ == "__main__":
+    asyncio.run(drive(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))))
