@@ -37,7 +37,9 @@ _OUTCOMES = {
     "Submitted": Outcome.STOP,
     "LimitsExceeded": Outcome.TURN_LIMIT,
     "TimeExceeded": Outcome.TIME_LIMIT,
+    "RepeatedFormatError": Outcome.STOP,
 }
+"""The last: the model went on without calls of the tool."""
 _SUBMIT = "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
 
 
@@ -51,14 +53,16 @@ class MiniSweAgentHarness(ProgramHarness):
     transcripts = (_TRAJECTORY,)
 
     def parts(self, kind: str | None = None) -> Sequence[Part]:
-        return (PythonPart(self.name, "mini-swe-agent", str(self.version), beside=("mcp==1.29.0",)),)
+        return (PythonPart(self.name, "mini-swe-agent", str(self.version), beside=("mcp==2.3.0",)),)
 
     def configure(self, context: RunContext, runtime: Runtime, prompt: str) -> Launch:
-        config = write_home(context, "mini.yaml", yaml.safe_dump(_config(context, prompt)))
+        config = write_home(context, "bench.yaml", yaml.safe_dump(_config(context, prompt)))
         argv = python_program(runtime.python(self.name), "-m", "minisweagent.run.mini")
         argv += ["-y", "--exit-immediately", "-c", "mini.yaml", "-c", config]
         argv += ["-o", f"{context.home}/{_TRAJECTORY}"]
-        return Launch(argv, {"MSWEA_GLOBAL_CONFIG_DIR": f"{context.home}/.mini", **_QUIET})
+        # mini would take a `mini.yaml` of the directory it starts in for its own.
+        env = {"MSWEA_GLOBAL_CONFIG_DIR": f"{context.home}/.mini", **_QUIET}
+        return Launch(argv, env, cwd=context.home)
 
     def examine(self, leftovers: Leftovers) -> Evidence:
         trajectory = leftovers.json(_TRAJECTORY)
@@ -69,6 +73,7 @@ class MiniSweAgentHarness(ProgramHarness):
         answers = list(_answers(trajectory.get("messages")))
         return Evidence(
             outcome=_OUTCOMES.get(status, Outcome.ERROR) if status else None,
+            answer=_text(answers[-1]) if answers else "",
             tool_calls=sum(_made_calls(message) for message in _messages(trajectory.get("messages"))),
             turns=len(answers),
             usage=sum((_usage(answer.get("usage")) for answer in answers), Usage()),
@@ -150,6 +155,13 @@ def _answers(messages: object) -> Iterator[dict[str, Any]]:
             yield answer
         elif message.get("object") == "response":
             yield message
+
+
+def _text(answer: dict[str, Any]) -> str:
+    choices = answer.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    message = first.get("message") if isinstance(first, dict) else None
+    return short(message.get("content")) if isinstance(message, dict) else short(answer.get("output_text"))
 
 
 def _made_calls(message: dict[str, Any]) -> int:
