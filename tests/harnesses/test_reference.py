@@ -15,7 +15,9 @@ import pytest
 
 from clawbench.errors import InputError
 from clawbench.harnesses import CDP, GATEWAY, AgentResult, RunContext, get_harness
-from clawbench.harnesses.reference.evidence import read_evidence, read_regular
+from clawbench.harnesses.evidence import Evidence
+from clawbench.harnesses.leftovers import Leftovers, read_regular
+from clawbench.harnesses.reference.adapter import ReferenceHarness
 from clawbench.models import ApiType, Model, ThinkingLevel
 from clawbench.results import Claim, FinishReason, Usage
 
@@ -205,15 +207,19 @@ def test_what_an_agent_leaves_is_read_with_care(tmp_path: Path) -> None:
     result = tmp_path / "result.json"
     result.symlink_to(secret)
     assert read_regular(result) is None
-    assert not read_evidence(tmp_path).present
+    assert examined(tmp_path).claim() is None
     result.unlink()
     os.mkfifo(result)
     assert read_regular(result) is None
     result.unlink()
     for text in ("[" * 100_000, "[]", '{"turns": -5, "usage": [], "answer": 7, "finish_reason": {}}'):
         result.write_text(text)
-        assert read_evidence(tmp_path).finish_reason is None
-        assert read_evidence(tmp_path).turns == 0
+        assert examined(tmp_path).outcome is None
+        assert not examined(tmp_path).turns
+
+
+def examined(home: Path) -> Evidence:
+    return ReferenceHarness().examine(Leftovers(home, home / "stdout.txt", home / "stderr.txt", None))
 
 
 async def test_the_end_of_the_browser_ends_the_agent_at_once(tmp_path: Path, model: ScriptedModel) -> None:

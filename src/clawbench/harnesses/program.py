@@ -145,8 +145,9 @@ class ProgramHarness(Rehearsed, ABC):
 
     @property
     def content_hash(self) -> str | None:
-        """Of the installed part that the harness is named for."""
-        return self.runtime[self.parts()[0].name].content_hash
+        """Of the installed part that the harness is named for; None where it is one of our own."""
+        parts = self.parts()
+        return self.runtime[parts[0].name].content_hash if parts else None
 
     def _notices(self, context: RunContext) -> list[str]:
         asked = asked_settings(context.model, context.max_turns)

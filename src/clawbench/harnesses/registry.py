@@ -24,6 +24,8 @@ def get_harness(named: str) -> Harness:
     try:
         factory = entries[name].load()
         harness: Harness = factory(version) if version else factory()
+    except InputError:
+        raise
     except Exception as error:
         if version and isinstance(error, TypeError):
             raise InputError(

@@ -3,79 +3,92 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import anyio
 import websockets
 
 from clawbench import __version__
-from clawbench.errors import InputError
-from clawbench.harnesses.protocol import CDP, GATEWAY, AgentResult, RunContext
-from clawbench.harnesses.reference.evidence import Evidence, finish_of, read_evidence, save_evidence
-from clawbench.harnesses.rehearsal import Edit, Forbidden, Line, Press, Rehearsed
+from clawbench.harnesses.evidence import Evidence, Outcome
+from clawbench.harnesses.leftovers import Leftovers, count, short
+from clawbench.harnesses.program import (
+    Launch,
+    ProgramHarness,
+    Setting,
+    browser_url,
+    gateway_url,
+    write_home,
+)
+from clawbench.harnesses.protocol import CDP, RunContext
+from clawbench.harnesses.rehearsal import Edit, Forbidden, Line, Press
+from clawbench.harnesses.runtimes import Part, Runtime
 from clawbench.models import ApiType, Model, ThinkingLevel
-from clawbench.results import Claim
-from clawbench.sandbox import Command, Mount, Sandbox
+from clawbench.results import Usage
+from clawbench.sandbox import Mount, Sandbox
 from clawbench.sandbox.interpreter import base_interpreter
 
 PROGRAM = "/opt/reference/agent"
 SITE = "/opt/reference/site/websockets"
 SETTINGS = "agent-settings.json"
+RESULT = "result.json"
 MAX_TURNS = 200
 """The turn limit of a run that has none of its own."""
 
 
-@dataclass
-class ReferenceAgent:
-    context: RunContext
-    evidence: Evidence = field(default_factory=Evidence)
+class OwnProgram(ProgramHarness):
+    """A program of this package, which runs on the bare interpreter: nothing is installed."""
 
+    tried = (__version__,)
+    transcripts = ("transcript.jsonl", RESULT)
 
-class ReferenceHarness(Rehearsed):
-    """A tool loop over chat completions, with coding tools or browser tools."""
+    def __init__(self) -> None:
+        super().__init__()
 
-    name = "reference"
-    version: str | None = __version__
-    kinds = frozenset({"web", "coding"})
-    summary = "Clawbench's own small agent: shell, files and a browser over chat completions"
+    def parts(self, kind: str | None = None) -> Sequence[Part]:
+        return ()
 
     async def provision(self, sandbox: Sandbox) -> None:
         sandbox.mount(Mount(Path(__file__).parent / "agent", PROGRAM))
         sandbox.mount(Mount(Path(websockets.__file__).parent, SITE))
 
-    async def open(self, context: RunContext) -> ReferenceAgent:
-        if context.model.api_type is not ApiType.OPENAI_COMPLETIONS:
-            raise InputError(
-                f"the reference harness cannot speak {context.model.api_type.value}",
-                field=f"{context.model.name}.api_type",
-                remedy=f"Use an endpoint with {ApiType.OPENAI_COMPLETIONS.value}, or another harness",
-            )
-        return ReferenceAgent(context)
+    def launch(self, context: RunContext, settings: Mapping[str, Any], **env: str) -> Launch:
+        write_home(context, SETTINGS, json.dumps(settings, ensure_ascii=False))
+        site = str(Path(context.sandbox.inside(SITE)).parent)
+        argv = [str(base_interpreter()), "-I", "-B", context.sandbox.inside(PROGRAM)]
+        return Launch(argv, {"REFERENCE_SITE": site, **env})
 
-    async def perform(self, agent: ReferenceAgent, prompt: str) -> AgentResult:
-        context = agent.context
-        settings = json.dumps(_settings(context, prompt), ensure_ascii=False)
-        (context.sandbox.home / SETTINGS).write_text(settings, encoding="utf-8")
-        process = await context.sandbox.start(_command(context))
-        try:
-            context.services.serve(process)
-            ended = await process.wait()
-        finally:
-            with anyio.CancelScope(shield=True):
-                await process.end()
-        agent.evidence = read_evidence(context.sandbox.home)
-        return finish_of(agent.evidence, ended)
+    def examine(self, leftovers: Leftovers) -> Evidence:
+        """result.json as far as it can be read."""
+        result = leftovers.json(RESULT)
+        if not result:
+            return Evidence()
+        return Evidence(
+            outcome=_outcome(result.get("finish_reason")),
+            answer=short(result.get("answer")),
+            tool_calls=count(result.get("tool_calls")),
+            turns=count(result.get("turns")),
+            usage=_usage(result.get("usage")),
+            detail=short(result.get("detail")),
+        )
 
-    async def collect(self, agent: ReferenceAgent, harness_dir: Path) -> Claim | None:
-        agent.evidence = read_evidence(agent.context.sandbox.home)
-        save_evidence(agent.context.sandbox.home, harness_dir)
-        return agent.evidence.claim()
 
-    async def close(self, agent: ReferenceAgent) -> None:
-        (agent.context.sandbox.home / SETTINGS).unlink(missing_ok=True)
+class ReferenceHarness(OwnProgram):
+    """A tool loop over chat completions, with coding tools or browser tools."""
+
+    name = "reference"
+    kinds = frozenset({"web", "coding"})
+    summary = "Clawbench's own small agent: shell, files and a browser over chat completions"
+    apis = (ApiType.OPENAI_COMPLETIONS,)
+    settings = frozenset(Setting)
+
+    def configure(self, context: RunContext, runtime: Runtime, prompt: str) -> Launch:
+        return self.launch(
+            context,
+            _settings(context, prompt),
+            OPENAI_BASE_URL=f"{gateway_url(context)}/v1",
+            OPENAI_API_KEY=context.token,
+        )
 
     def edits(self, edit: Edit) -> Sequence[Line]:
         return (Line(tool="shell", arguments={"command": edit.command}), _FINISH)
@@ -90,7 +103,7 @@ class ReferenceHarness(Rehearsed):
 
     def forbidden(self, kind: str) -> Forbidden:
         other = "browser_read" if kind == "coding" else "shell"
-        return Forbidden(Line(tool=other, arguments={"command": "ls"}), "no tool")
+        return Forbidden(Line(tool=other, arguments={"command": "ls"}), "there is no tool")
 
     def keeps_busy(self, kind: str) -> Line:
         return Line(tool="list", arguments={"path": "."})
@@ -99,25 +112,24 @@ class ReferenceHarness(Rehearsed):
 _FINISH = Line(tool="finish", arguments={"summary": "It is done."})
 
 
-def _command(context: RunContext) -> Command:
-    sandbox = context.sandbox
-    return Command(
-        argv=[str(base_interpreter()), "-I", "-B", sandbox.inside(PROGRAM)],
-        env={
-            "OPENAI_BASE_URL": f"http://127.0.0.1:{context.listen[GATEWAY]}/v1",
-            "OPENAI_API_KEY": context.token,
-            "REFERENCE_SITE": str(Path(sandbox.inside(SITE)).parent),
-        },
-        cwd=context.workspace,
-        stdout=context.harness_dir / "stdout.txt",
-        stderr=context.harness_dir / "stderr.txt",
-        listen=context.listen,
-        limits=context.limits,
+def _outcome(word: object) -> Outcome | None:
+    if not isinstance(word, str):
+        return None
+    return next((one for one in Outcome if one.value == word), Outcome.ERROR)
+
+
+def _usage(value: object) -> Usage:
+    said = value if isinstance(value, dict) else {}
+    prompt, cached = count(said.get("prompt_tokens")), count(said.get("cached_tokens"))
+    return Usage(
+        input=max(0, prompt - cached),
+        cache_read=cached,
+        output=count(said.get("completion_tokens")),
+        reasoning=count(said.get("reasoning_tokens")),
     )
 
 
 def _settings(context: RunContext, prompt: str) -> dict[str, Any]:
-    cdp_port = context.listen.get(CDP)
     return {
         "kind": context.kind,
         "prompt": prompt,
@@ -125,7 +137,7 @@ def _settings(context: RunContext, prompt: str) -> dict[str, Any]:
         "workspace": context.workspace,
         "time_limit_s": context.time_limit_s,
         "max_turns": context.max_turns or MAX_TURNS,
-        "cdp_url": f"http://127.0.0.1:{cdp_port}" if cdp_port else None,
+        "cdp_url": browser_url(context) if CDP in context.listen else None,
         "request": _request(context.model),
     }
 

@@ -119,7 +119,7 @@ class _Rehearsal:
             work = ok(f"{record.actions} actions" if acted else "did nothing, and says so")
         stop = skipped("it ends by itself at once")
         if acted:
-            stop = await self._stopped(model, lambda progress: progress.actions >= 1)
+            stop = await self._stopped(model, lambda progress: progress.requests >= 1)
         return {"work": work, "usage": reading.unmetered(record), "stop": stop}
 
     def _work(self, run: RunDirectory, record: RunRecord) -> Mapping[str, Finding]:

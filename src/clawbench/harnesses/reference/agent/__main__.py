@@ -7,4 +7,5 @@ from pathlib import Path
 
 here = Path(__file__).resolve().parent
 sys.path[:0] = [str(here.parent), os.environ.get("REFERENCE_SITE", str(here.parent / "site"))]
-sys.exit(import_module(f"{here.name}.program").main())
+program = os.environ.get("REFERENCE_PROGRAM", "program")
+sys.exit(import_module(f"{here.name}.{program}").main())
