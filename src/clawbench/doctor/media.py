@@ -1,17 +1,19 @@
-"""What a web task needs besides the browser: a screen, a video encoder, letters to show."""
+"""What a web task needs besides the browser: a screen, a video encoder, letters to show, commands."""
 
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
-from clawbench.doctor.part import Finding, fine
+from clawbench.doctor.part import Finding, Status, fine
 from clawbench.doctor.programs import ask, find_program, remembered
 from clawbench.doctor.system import not_there
 
 XVFB_PACKAGES = ("xvfb",)
 FFMPEG_PACKAGES = ("ffmpeg",)
 FONT_PACKAGES = ("fonts-dejavu-core", "fonts-liberation")
+COMMAND_PACKAGES = ("jq", "file")
 
 
 def check_xvfb() -> Finding:
@@ -38,6 +40,15 @@ def _version_with_x264(ffmpeg: Path) -> str | None:
     if not answer.ok or " libx264 " not in answer.text:
         return None
     return answer.text.removeprefix("ffmpeg version ").split()[0]
+
+
+def check_commands() -> Finding:
+    """Of the commands that a web agent may use, those that not every system has."""
+    absent = [name for name in COMMAND_PACKAGES if find_program(name) is None]
+    if absent:
+        detail = f"no {' and no '.join(absent)}: web agents do without"
+        return replace(not_there(tuple(absent), detail), status=Status.WARNING)
+    return fine(", ".join(COMMAND_PACKAGES))
 
 
 def check_fonts() -> Finding:

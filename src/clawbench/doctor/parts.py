@@ -44,6 +44,14 @@ PARTS: tuple[Part, ...] = (
     ),
     Part("fonts", "pages without letters cannot be read", media.FONT_PACKAGES, _WEB, True, media.check_fonts),
     Part(
+        "jq and file",
+        "two of the commands that web agents may use",
+        media.COMMAND_PACKAGES,
+        _WEB,
+        False,
+        media.check_commands,
+    ),
+    Part(
         "user namespaces",
         "a sandbox without root is made of them",
         (),

@@ -16,6 +16,7 @@ import clawbench
 from clawbench.errors import ClawbenchError
 from clawbench.gateway import Meter
 from clawbench.harnesses import CDP, CDP_PORT, GATEWAY, GATEWAY_PORT, AgentResult, RunContext, installed_hash
+from clawbench.harnesses.tool_policy import WEB_COMMANDS
 from clawbench.results import (
     Cause,
     FinishReason,
@@ -244,6 +245,7 @@ class _Life:
             hide=[PROJECT, self.spec.output.absolute()],
             guardian=self.host.guardian,
             path_first=stage.path_first if isinstance(stage, CodingStage) else (),
+            commands=WEB_COMMANDS if self.record.kind == "web" else None,
         )
 
     async def _agent_time(self, stage: Stage, meter: Meter, sandbox: Sandbox, cancelled: Condition) -> Stop:

@@ -17,6 +17,7 @@ from pathlib import Path
 from clawbench.errors import MissingPartError, SandboxError
 from clawbench.results import Isolation
 from clawbench.sandbox import inside
+from clawbench.sandbox.commands import only_commands
 from clawbench.sandbox.guardian import Guardian
 from clawbench.sandbox.handover import Handover, LauncherGoneError, readable
 from clawbench.sandbox.hiding import covered
@@ -65,6 +66,7 @@ class BubblewrapSandbox:
         share_ipc: bool = False,
         interpreter: Path | None = None,
         path_first: Sequence[str] = (),
+        commands: Sequence[str] | None = None,
     ) -> None:
         """`nested_userns` lets programs make user namespaces of their own, as Chromium's sandbox needs."""
         self.home = home
@@ -76,6 +78,7 @@ class BubblewrapSandbox:
         self._nested_userns, self._share_ipc = nested_userns, share_ipc
         self._interpreter = interpreter or base_interpreter()
         self._path_first = tuple(path_first)
+        self._commands = commands
         self._running: set[BubblewrapProcess] = set()
         if guardian is not None:
             guardian.watch_directory(home)
@@ -166,6 +169,8 @@ class BubblewrapSandbox:
         for mount in self._all_mounts():
             yield from ("--bind" if mount.writable else "--ro-bind", str(mount.source), mount.target)
             yield from self._covers(mount)
+        if self._commands is not None:
+            yield from only_commands(self._commands, self._interpreter)
         yield from ("--remount-ro", "/")
 
     def _all_mounts(self) -> list[Mount]:

@@ -25,11 +25,13 @@ def open_sandbox(
     nested_userns: bool = False,
     share_ipc: bool = False,
     path_first: Sequence[str] = (),
+    commands: Sequence[str] | None = None,
 ) -> Sandbox:
     """`home`: an empty private directory, removed by `close`; `hide`: host paths that no mount may show.
 
     With `share_ipc` it shares memory with whoever starts it (see `enter_own_ipc`). `path_first`: directories
-    inside in which programs are looked for before all others.
+    inside in which programs are looked for before all others. `commands`: the only ones of the system
+    that are there, beside the interpreter of our launcher.
     """
     if provider == "bwrap":
         return BubblewrapSandbox(
@@ -41,6 +43,7 @@ def open_sandbox(
             nested_userns=nested_userns,
             share_ipc=share_ipc,
             path_first=path_first,
+            commands=commands,
         )
     if provider == "none":
         return PlainSandbox(home=home, mounts=mounts, guardian=guardian, path_first=path_first)
