@@ -14,10 +14,12 @@ from rich.table import Table
 
 from clawbench.cli.console import err, out, print_json
 from clawbench.cli.live import say
+from clawbench.cli.rootfs import ROOTFS_HELP, find_root
 from clawbench.errors import InputError
 from clawbench.harnesses import get_harness, harness_names
 from clawbench.models import ApiType
 from clawbench.runner.checking import Checked, Finding, KindChecked, Status, check_harness
+from clawbench.sandbox import Root
 
 COLUMNS = ("work", "usage", "claim", "policy", "stop")
 
@@ -34,6 +36,7 @@ def check(
     output: Annotated[
         Path | None, typer.Option(help="Keep the run directories here; without it they are removed.")
     ] = None,
+    rootfs: Annotated[Path | None, typer.Option(metavar="DIR", help=ROOTFS_HELP)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """Run harnesses at two tiny tasks with a scripted model, in the sandbox, and report what works.
@@ -48,7 +51,8 @@ def check(
     with ExitStack() as resources:
         if output is None:
             output = Path(resources.enter_context(tempfile.TemporaryDirectory(prefix="clawbench-check-")))
-        checked = asyncio.run(_check_all(chosen, kinds, api, output.absolute()))
+        root = find_root(rootfs, output)
+        checked = asyncio.run(_check_all(chosen, kinds, api, output.absolute(), root))
     if as_json:
         print_json([one.as_json() for one in checked])
     else:
@@ -58,10 +62,10 @@ def check(
 
 
 async def _check_all(
-    chosen: list[str], kinds: tuple[str, ...], api: ApiType | None, output: Path
+    chosen: list[str], kinds: tuple[str, ...], api: ApiType | None, output: Path, root: Root | None
 ) -> list[Checked]:
     return [
-        await check_harness(partial(get_harness, name), output, kinds=kinds, api=api, tell=say)
+        await check_harness(partial(get_harness, name), output, kinds=kinds, api=api, root=root, tell=say)
         for name in chosen
     ]
 

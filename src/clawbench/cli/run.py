@@ -17,6 +17,7 @@ from clawbench.cli.console import err, print_json
 from clawbench.cli.elsewhere import CDP_HELP, check_endpoint, find_endpoint
 from clawbench.cli.live import perform_runs
 from clawbench.cli.replaying import ends_with_record, only_one, recorded_source, replay_failed, show_replay
+from clawbench.cli.rootfs import ROOTFS_HELP, find_root
 from clawbench.cli.selecting import CASES_HELP, DATASET_HELP, LANGUAGE_HELP, MIRROR_HELP, Selection
 from clawbench.cli.suite import CANCELLED_EXIT, run_suite
 from clawbench.cli.tables import run_row, show_runs
@@ -81,6 +82,7 @@ def run(
     sandbox: Annotated[
         str, typer.Option(help="`bwrap`, or `none` for plain processes without any isolation.")
     ] = "bwrap",
+    rootfs: Annotated[Path | None, typer.Option(metavar="DIR", help=ROOTFS_HELP)] = None,
     time_limit: Annotated[
         float | None, typer.Option(min=0.001, help="Minutes for the agent (default: the task's).")
     ] = None,
@@ -129,6 +131,8 @@ def run(
     tasks = _tasks(task, selection, many=many, alone=human or source is not None)
     batch = batch or datetime.now().strftime("%Y%m%d-%H%M%S")
 
+    root = find_root(rootfs, output, sandbox)
+
     def spec_for(found: Task) -> RunSpec:
         asked = source.model() if source and not source.live else choose_model(model, models, found, chosen)
         return RunSpec(
@@ -138,6 +142,7 @@ def run(
             output=output,
             batch=batch,
             sandbox=sandbox,
+            root=root,
             budget=Budget(cost_usd=max_cost, tokens=max_tokens, calls=max_calls),
             limits=Limits(memory_mb=memory),
             time_limit_s=None if time_limit is None else time_limit * 60,

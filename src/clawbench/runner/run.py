@@ -41,7 +41,7 @@ from clawbench.runner.services import BridgedServices
 from clawbench.runner.spec import RunSpec
 from clawbench.runner.stages import WORKSPACE, CodingStage, Stage, WebStage
 from clawbench.runner.stops import Condition, Stop, after, event, first_of, idle
-from clawbench.sandbox import Mount, Sandbox, open_sandbox
+from clawbench.sandbox import Mount, Sandbox, open_sandbox, system_name
 from clawbench.tasks import WebTask, content_hash
 
 PROJECT = Path(clawbench.__file__).parent
@@ -225,6 +225,8 @@ class _Life:
             return early
         await raised
         self._enter(State.RUNNING)
+        if self.spec.root is not None:
+            self.record.notices.append(f"the agent's root file system was {system_name(self.spec.root.tree)}")
         sandbox = self._open_sandbox(stage)
         try:
             return await self._agent_time(stage, meter, sandbox, cancelled)
@@ -246,6 +248,7 @@ class _Life:
             guardian=self.host.guardian,
             path_first=stage.path_first if isinstance(stage, CodingStage) else (),
             commands=WEB_COMMANDS if self.record.kind == "web" else None,
+            root=self.spec.root,
         )
 
     async def _agent_time(self, stage: Stage, meter: Meter, sandbox: Sandbox, cancelled: Condition) -> Stop:

@@ -16,7 +16,7 @@ from clawbench.harnesses import Harness
 from clawbench.models import Model
 from clawbench.results import RunOptions
 from clawbench.runner.replay import Replaying
-from clawbench.sandbox import Limits
+from clawbench.sandbox import Limits, Root
 from clawbench.tasks import Task, WebTask
 
 if TYPE_CHECKING:
@@ -49,6 +49,8 @@ class RunSpec:
     output: Path
     batch: str
     sandbox: str = "bwrap"
+    root: Root | None = None
+    """What the agent's sandbox shows instead of the host's own system."""
     budget: Budget = field(default_factory=Budget)
     limits: Limits = field(default_factory=Limits)
     time_limit_s: float | None = None

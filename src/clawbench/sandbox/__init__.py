@@ -7,7 +7,8 @@ from clawbench.sandbox.ipc import enter_own_ipc
 from clawbench.sandbox.opening import PROVIDERS, open_sandbox
 from clawbench.sandbox.passing import PassedConnections
 from clawbench.sandbox.plain import PlainSandbox
-from clawbench.sandbox.protocol import Command, Ended, Limits, Mount, Process, Sandbox
+from clawbench.sandbox.protocol import Command, Ended, Limits, Mount, Process, Root, Sandbox
+from clawbench.sandbox.root_view import check_root, system_name
 from clawbench.sandbox.system_view import HOME
 
 __all__ = [
@@ -23,7 +24,10 @@ __all__ = [
     "PassedConnections",
     "PlainSandbox",
     "Process",
+    "Root",
     "Sandbox",
+    "check_root",
     "enter_own_ipc",
     "open_sandbox",
+    "system_name",
 ]

@@ -11,7 +11,7 @@ import shutil
 import signal
 import stat
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from clawbench.errors import MissingPartError, SandboxError
@@ -25,7 +25,8 @@ from clawbench.sandbox.interpreter import base_interpreter, interpreter_tree
 from clawbench.sandbox.leftovers import remove_directory
 from clawbench.sandbox.limits import watch_limits
 from clawbench.sandbox.process import TreeProcess, as_exit_code
-from clawbench.sandbox.protocol import Command, Limits, Mount, Process
+from clawbench.sandbox.protocol import Command, Limits, Mount, Process, Root
+from clawbench.sandbox.root_view import Link, Opened, tree_entries
 from clawbench.sandbox.starting import (
     BARE,
     START_TIMEOUT_S,
@@ -36,7 +37,14 @@ from clawbench.sandbox.starting import (
     pipe,
     start_timed_out,
 )
-from clawbench.sandbox.system_view import HOME, HOSTNAME, SCRATCH, made_up_files, system_arguments
+from clawbench.sandbox.system_view import (
+    HOME,
+    HOSTNAME,
+    SCRATCH,
+    host_arguments,
+    made_up_files,
+    own_arguments,
+)
 
 _PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 
@@ -67,6 +75,7 @@ class BubblewrapSandbox:
         interpreter: Path | None = None,
         path_first: Sequence[str] = (),
         commands: Sequence[str] | None = None,
+        root: Root | None = None,
     ) -> None:
         """`nested_userns` lets programs make user namespaces of their own, as Chromium's sandbox needs."""
         self.home = home
@@ -76,7 +85,9 @@ class BubblewrapSandbox:
         self._guardian = guardian
         self._uid = uid
         self._nested_userns, self._share_ipc = nested_userns, share_ipc
-        self._interpreter = interpreter or base_interpreter()
+        self._interpreter = interpreter or (root.interpreter if root else base_interpreter())
+        self.python = str(self._interpreter)
+        self._root = root
         self._path_first = tuple(path_first)
         self._commands = commands
         self._running: set[BubblewrapProcess] = set()
@@ -163,20 +174,37 @@ class BubblewrapSandbox:
         if not self._nested_userns and "--disable-userns" in features:
             yield "--disable-userns"
         bounded = limits.memory_mb and "--size" in features
-        yield from system_arguments(limits.memory_mb * 1024 * 1024 if bounded and limits.memory_mb else None)
+        yield from self._tree_arguments(files) if self._root else host_arguments()
+        yield from own_arguments(limits.memory_mb * 1024 * 1024 if bounded and limits.memory_mb else None)
         for path, descriptor in files.items():
             yield from ("--perms", "0644", "--ro-bind-data", str(descriptor), path)
         for mount in self._all_mounts():
             yield from ("--bind" if mount.writable else "--ro-bind", str(mount.source), mount.target)
             yield from self._covers(mount)
         if self._commands is not None:
-            yield from only_commands(self._commands, self._interpreter)
+            system = self._root.tree if self._root else Path("/")
+            yield from only_commands(self._commands, self._interpreter, system)
         yield from ("--remount-ro", "/")
+
+    def _tree_arguments(self, files: Iterable[str]) -> Iterator[str]:
+        assert self._root is not None
+        targets = [*files, *(mount.target for mount in self._all_mounts())]
+        for entry in tree_entries(self._root.tree, targets):
+            match entry:
+                case Opened(path):
+                    yield from ("--perms", "0755", "--dir", path)
+                case Link(path, to):
+                    yield from ("--symlink", to, path)
+                case Mount(source, target):
+                    yield from ("--ro-bind", str(source), target)
+                    yield from self._covers(entry)
+        yield from ("--perms", "0755", "--dir", "/home")
 
     def _all_mounts(self) -> list[Mount]:
         tree = interpreter_tree(self._interpreter)
         python = [Mount(tree, str(tree))] if tree else []
-        return [Mount(Path("/usr"), "/usr"), *python, Mount(self.home, HOME, writable=True), *self._mounts]
+        system = [] if self._root else [Mount(Path("/usr"), "/usr")]
+        return [*system, *python, Mount(self.home, HOME, writable=True), *self._mounts]
 
     def _covers(self, mount: Mount) -> Iterator[str]:
         for inside_path, host_path in covered(mount, self._hide):

@@ -9,7 +9,7 @@ from clawbench.errors import InputError
 from clawbench.sandbox.bubblewrap import BubblewrapSandbox
 from clawbench.sandbox.guardian import Guardian
 from clawbench.sandbox.plain import PlainSandbox
-from clawbench.sandbox.protocol import Mount, Sandbox
+from clawbench.sandbox.protocol import Mount, Root, Sandbox
 
 PROVIDERS = ("bwrap", "none")
 
@@ -26,13 +26,21 @@ def open_sandbox(
     share_ipc: bool = False,
     path_first: Sequence[str] = (),
     commands: Sequence[str] | None = None,
+    root: Root | None = None,
 ) -> Sandbox:
     """`home`: an empty private directory, removed by `close`; `hide`: host paths that no mount may show.
 
     With `share_ipc` it shares memory with whoever starts it (see `enter_own_ipc`). `path_first`: directories
     inside in which programs are looked for before all others. `commands`: the only ones of the system
-    that are there, beside the interpreter of our launcher.
+    that are there, beside the interpreter of our launcher. `root`: what is shown instead of the host's own
+    system.
     """
+    if root is not None and provider != "bwrap":
+        raise InputError(
+            f"the sandbox {provider!r} has the host's root file system",
+            field="--rootfs",
+            remedy="Leave it out, or use --sandbox bwrap",
+        )
     if provider == "bwrap":
         return BubblewrapSandbox(
             home=home,
@@ -44,6 +52,7 @@ def open_sandbox(
             share_ipc=share_ipc,
             path_first=path_first,
             commands=commands,
+            root=root,
         )
     if provider == "none":
         return PlainSandbox(home=home, mounts=mounts, guardian=guardian, path_first=path_first)

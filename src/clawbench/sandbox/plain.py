@@ -55,6 +55,7 @@ class PlainSandbox:
         self._mounts = [Mount(home, HOME, writable=True), *mounts]
         self._guardian = guardian
         self._interpreter = interpreter or base_interpreter()
+        self.python = str(self._interpreter)
         self._path_first = tuple(path_first)
         self._running: set[PlainProcess] = set()
         if guardian is not None:

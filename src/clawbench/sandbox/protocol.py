@@ -21,6 +21,15 @@ class Mount:
 
 
 @dataclass(frozen=True)
+class Root:
+    """A root file system of its own instead of the host's."""
+
+    tree: Path
+    interpreter: Path
+    """A Python that brings all libraries it needs: it starts the launcher in there."""
+
+
+@dataclass(frozen=True)
 class Limits:
     """What a process tree may take before it is ended; None means no limit."""
 
@@ -84,6 +93,8 @@ class Sandbox(Protocol):
     isolation: Isolation
     home: Path
     """Host directory that is the private HOME; a harness may write its configuration here beforehand."""
+    python: str
+    """A bare Python, as seen inside."""
 
     def inside(self, path: str) -> str:
         """Where a mount target is found inside (`none` has no mount namespace and maps it to the host)."""

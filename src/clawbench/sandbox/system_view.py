@@ -68,14 +68,18 @@ _PROC_EMPTY = (
 )
 
 
-def system_arguments(tmpfs_bytes: int | None) -> Iterator[str]:
-    """Everything but /usr, HOME and mounts; `tmpfs_bytes` bounds each scratch file system."""
+def host_arguments() -> Iterator[str]:
+    """What belongs to the host's /usr, but not that itself."""
     for path in ("/etc", "/etc/ssl", "/home"):
         yield from ("--perms", "0755", "--dir", path)
     for name in _TOP:
         yield from _as_on_host(Path("/", name))
     for name in _ETC:
         yield from _as_on_host(Path("/etc", name))
+
+
+def own_arguments(tmpfs_bytes: int | None) -> Iterator[str]:
+    """What is the same over any root; `tmpfs_bytes` bounds each scratch file system."""
     yield from ("--proc", "/proc", "--dev", "/dev")
     for name in _PROC_READ_ONLY:
         yield from ("--ro-bind-try", f"/proc/{name}", f"/proc/{name}")

@@ -26,7 +26,6 @@ from clawbench.harnesses.runtimes import Part, Runtime
 from clawbench.models import ApiType, Model, ThinkingLevel
 from clawbench.results import Usage
 from clawbench.sandbox import Mount, Sandbox
-from clawbench.sandbox.interpreter import base_interpreter
 
 PROGRAM = "/opt/reference/agent"
 SITE = "/opt/reference/site/websockets"
@@ -55,7 +54,7 @@ class OwnProgram(ProgramHarness):
     def launch(self, context: RunContext, settings: Mapping[str, Any], **env: str) -> Launch:
         write_home(context, SETTINGS, json.dumps(settings, ensure_ascii=False))
         site = str(Path(context.sandbox.inside(SITE)).parent)
-        argv = [str(base_interpreter()), "-I", "-B", context.sandbox.inside(PROGRAM)]
+        argv = [context.sandbox.python, "-I", "-B", context.sandbox.inside(PROGRAM)]
         return Launch(argv, {"REFERENCE_SITE": site, **env})
 
     def examine(self, leftovers: Leftovers) -> Evidence:

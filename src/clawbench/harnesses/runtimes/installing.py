@@ -136,7 +136,7 @@ class Installer:
                 return Made(f"python {part.version}", install_interpreter(part, target, found, self.say))
 
     def _make_environment(self, part: PythonPart | SourcePart, target: Path) -> Made:
-        interpreter = self._interpreter(part.python)
+        interpreter = self.interpreter(part.python)
         found = [] if isinstance(part, PythonPart) else install_source(part, target, self.sources, self.say)
         packages, locked = install_environment(part, target, interpreter, self.sources, self.say)
         origin = part.package if isinstance(part, PythonPart) else part.repository
@@ -145,7 +145,7 @@ class Installer:
     def _node(self) -> InstalledPart:
         return self._ready(NODE)
 
-    def _interpreter(self, wanted: str) -> InstalledPart:
+    def interpreter(self, wanted: str) -> InstalledPart:
         """One that is carried already where it fits, else a copy of one of this machine."""
         present = [part for part in installed_interpreters(self.cache) if fits(part.version, wanted)]
         if present:

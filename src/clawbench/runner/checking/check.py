@@ -34,6 +34,7 @@ from clawbench.runner.host import Host, open_host
 from clawbench.runner.progress import Progress
 from clawbench.runner.run import run_task
 from clawbench.runner.spec import RunSpec
+from clawbench.sandbox import Root
 from clawbench.tasks import Task
 
 KINDS = ("coding", "web")
@@ -48,6 +49,7 @@ async def check_harness(
     *,
     kinds: tuple[str, ...] = KINDS,
     api: ApiType | None = None,
+    root: Root | None = None,
     tell: Tell = lambda _text: None,
 ) -> Checked:
     """Run the harness at both kinds of task; the run directories are left in `output`."""
@@ -55,14 +57,14 @@ async def check_harness(
     found: dict[str, KindChecked] = {}
     for kind in kinds:
         try:
-            found[kind] = await _check_kind(make, kind, output, api, tell)
+            found[kind] = await _check_kind(make, kind, output, api, root, tell)
         except MissingPartError as error:
             found[kind] = KindChecked(Status.SKIPPED, str(error))
     return Checked(harness.name, harness.version, found)
 
 
 async def _check_kind(
-    make: Callable[[], Harness], kind: str, output: Path, api: ApiType | None, tell: Tell
+    make: Callable[[], Harness], kind: str, output: Path, api: ApiType | None, root: Root | None, tell: Tell
 ) -> KindChecked:
     harness = make()
     if kind not in harness.kinds:
@@ -73,7 +75,7 @@ async def _check_kind(
         return KindChecked(Status.SKIPPED, f"{harness.name} does not speak {api.value}")
     with tempfile.TemporaryDirectory(prefix="clawbench-check-") as scratch:
         task = await coding_task(Path(scratch)) if kind == "coding" else web_task(Path(scratch))
-        rehearsal = _Rehearsal(make, task, Path(scratch), output, api or spoken[0], tell)
+        rehearsal = _Rehearsal(make, task, Path(scratch), output, api or spoken[0], tell, root)
         if not asks_model(harness):
             return together(await rehearsal.without_model())
         if not isinstance(harness, Rehearsed):
@@ -91,6 +93,7 @@ class _Rehearsal:
     output: Path
     api: ApiType
     tell: Tell
+    root: Root | None
 
     async def with_model(self, harness: Rehearsed) -> Mapping[str, Finding]:
         lines = harness.edits(EDIT) if self.task.kind == "coding" else harness.presses(PRESS)
@@ -159,7 +162,9 @@ class _Rehearsal:
             return await run_task(host, spec, progress)
 
     def _spec(self, harness: Harness, model: Model) -> RunSpec:
-        return RunSpec(task=self.task, model=model, harness=harness, output=self.output, batch="check")
+        return RunSpec(
+            task=self.task, model=model, harness=harness, output=self.output, batch="check", root=self.root
+        )
 
     def _model(self, name: str, policy: Mapping[str, Any]) -> Model:
         file = self.scratch / f"{name}.yaml"
