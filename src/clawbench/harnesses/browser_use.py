@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from clawbench.harnesses.driven import drive
@@ -21,6 +22,7 @@ from clawbench.tasks.prompts import MY_INFO
 _STEPS = 100
 """What browser-use itself stops at."""
 _STEP_TIMEOUT_S = 300
+_REFUSAL = r"write_file|validation error"
 _EXCLUDED = ("search", "write_file", "replace_file", "save_as_pdf")
 _QUIET = {
     "ANONYMIZED_TELEMETRY": "false",
@@ -91,7 +93,7 @@ class BrowserUseHarness(ProgramHarness):
 
     def forbidden(self, kind: str) -> Forbidden:
         line = _step("Write a note.", {"write_file": {"file_name": "note.md", "content": "tea"}})
-        return Forbidden(line, r"write_file|validation error")
+        return Forbidden(replace(line, shown=_REFUSAL), _REFUSAL)
 
     def keeps_busy(self, kind: str) -> Line:
         return _step("Wait.", {"wait": {"seconds": 1}})
@@ -106,7 +108,8 @@ def _step(goal: str, action: dict[str, Any], after: str | None = None) -> Line:
         "next_goal": goal,
         "action": [action],
     }
-    return Line(text=json.dumps(said).replace('"${index:int}"', "${index}"), after=after)
+    text = json.dumps(said).replace('"${index:int}"', "${index}")
+    return Line(text=text, after=after, shown=rf"<step>[^<]*{goal}")
 
 
 def _openai(context: RunContext) -> dict[str, Any]:

@@ -32,6 +32,8 @@ from clawbench.results import Usage
 AGENT_BROWSER = NpmPart("agent-browser", "agent-browser", "0.41.0")
 """What Hermes's own browser tools work with."""
 _STATE = ".hermes"
+_WRITING = ("write_file", "patch")
+"""Of the toolset `file`, which has the reading as well."""
 _PLAYWRIGHT = "mcp__playwright__"
 _API_MODES = {
     ApiType.OPENAI_COMPLETIONS: ("chat_completions", "/v1"),
@@ -71,7 +73,8 @@ class HermesHarness(ProgramHarness):
         write_home(context, f"{_STATE}/config.yaml", yaml.safe_dump(config))
         options = ["--quiet", "--yolo", "--model", context.model.upstream_name]
         options += ["--toolsets", ",".join(toolsets)]
-        settings = {"options": options, "record": f"{context.home}/{_STATE}"}
+        denied = () if context.kind == "coding" else _WRITING
+        settings = {"options": options, "denied": denied, "record": f"{context.home}/{_STATE}"}
         return drive(context, runtime.python("hermes"), "hermes", prompt, settings, env)
 
     def _browse(

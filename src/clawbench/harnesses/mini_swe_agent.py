@@ -87,7 +87,8 @@ class MiniSweAgentHarness(ProgramHarness):
         )
 
     def forbidden(self, kind: str) -> Forbidden:
-        return Forbidden(Line(tool="web_search", arguments={"command": "tea"}), r"Unknown tool 'web_search'")
+        refusal = r"Unknown tool 'web_search'"
+        return Forbidden(Line(tool="web_search", arguments={"command": "tea"}, shown=refusal), refusal)
 
     def keeps_busy(self, kind: str) -> Line:
         return Line(tool="bash", arguments={"command": "ls"})

@@ -27,7 +27,8 @@ def presses(press: Press, prefix: str) -> Sequence[Line]:
         Line(
             tool=f"{prefix}browser_click",
             arguments={"element": press.label, "target": "${ref}"},
-            after=rf'button "{press.label}"[^\n]*\[ref=(?P<ref>\w+)\]',
+            # Some harnesses hand it on as JSON.
+            after=rf'button \\*"{press.label}\\*"[^\n]*?\[ref=(?P<ref>\w+)\]',
         ),
         Line(text="The button is pressed."),
     )

@@ -17,6 +17,9 @@ class Line:
     after: str | None = None
     """A pattern that the last message must hold. Its named groups fill `${name}` (`${name:int}`) in the
     arguments, and `${…}` in the text."""
+    shown: str | None = None
+    """A pattern by which later requests show that it was said, of a harness that does not repeat its answers
+    word for word."""
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ def drive(settings: dict[str, Any]) -> None:
     converse = AIAgent.run_conversation
 
     def watched(agent: Any, *words: Any, **named: Any) -> Any:
+        _deny(agent, settings["denied"])
         result = converse(agent, *words, **named)
         if isinstance(result, dict):
             _keep(result, Path(settings["record"]))
@@ -25,6 +26,11 @@ def drive(settings: dict[str, Any]) -> None:
     # Set here: an argument of the process has a limit of length, and everybody sees it.
     sys.argv = ["hermes", "chat", *settings["options"], f"--query={prompt}"]
     hermes_cli.main.main()
+
+
+def _deny(agent: Any, names: list[str]) -> None:
+    agent.tools = [tool for tool in agent.tools or [] if tool["function"]["name"] not in names]
+    agent.valid_tool_names -= set(names)
 
 
 def _keep(result: dict[str, Any], record: Path) -> None:

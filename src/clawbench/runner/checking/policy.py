@@ -36,13 +36,16 @@ def _policy(rules: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _rule(spoken: Sequence[Line], number: int, offered: list[str]) -> dict[str, Any]:
     line = spoken[number]
-    calls = sum(one.tool is not None for one in spoken[:number])
+    calls = sum(one.tool is not None and one.shown is None for one in spoken[:number])
+    before = spoken[number - 1] if number else None
     when: dict[str, Any] = {"tools": offered}
     if calls:
         when["called"] = _at_least(calls)
-    if number and spoken[number - 1].tool is None:
-        when["conversation"] = re.escape(spoken[number - 1].text or "")
-    if line.tool is not None:
+    if before is not None and (before.shown or before.tool is None):
+        when["conversation"] = before.shown or re.escape(before.text or "")
+    if line.shown is not None:
+        when["not_conversation"] = line.shown
+    elif line.tool is not None:
         when["not_called"] = _at_least(calls + 1)
     if line.after is not None:
         when["last"] = line.after
