@@ -22,7 +22,7 @@ from clawbench.tasks.prompts import MY_INFO
 _STEPS = 100
 """What browser-use itself stops at."""
 _STEP_TIMEOUT_S = 300
-_REFUSAL = r"write_file|validation error"
+_REFUSAL = r"Agent failed to output in the right format"
 _EXCLUDED = ("search", "write_file", "replace_file", "save_as_pdf")
 _QUIET = {
     "ANONYMIZED_TELEMETRY": "false",

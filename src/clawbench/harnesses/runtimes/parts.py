@@ -58,6 +58,8 @@ class SourcePart:
     version: str
     """A commit."""
     requirements: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    """What of the tree is taken, as git's pathspecs; all of it where empty."""
     python: str = ">=3.11,<3.14"
 
 

@@ -27,7 +27,7 @@ def install_source(part: SourcePart, target: Path, sources: Sources, say: Say) -
     mirror = given or _mirror(part)
     if mirror is not None:
         say(f"taking {part.repository} from {mirror}")
-        _extract(mirror, part.version, tree)
+        _extract(mirror, part, tree)
     else:
         say(f"fetching {part.repository}")
         _fetch(part, target.parent, tree)
@@ -49,14 +49,15 @@ def _fetch(part: SourcePart, beside: Path, tree: Path) -> None:
         address = f"https://github.com/{part.repository}.git"
         words = ("-C", temporary, "fetch", "-q", "--depth", "1", address, part.version)
         run_tool([git, *words], remedy, env={"GIT_TERMINAL_PROMPT": "0"})
-        _extract(Path(temporary), part.version, tree)
+        _extract(Path(temporary), part, tree)
 
 
-def _extract(repository: Path, commit: str, tree: Path) -> None:
+def _extract(repository: Path, part: SourcePart, tree: Path) -> None:
     """The committed files, without history; a mirror of someone else's is trusted to be read."""
     git = need_program("git", "source trees are read with it", "Install git")
     with tempfile.NamedTemporaryFile(suffix=".tar") as archive:
-        words = ("-c", "safe.directory=*", "-C", repository, "archive", "-o", archive.name, commit)
-        run_tool([git, *words], f"Bring {repository} up to date: it must hold {commit}")
+        words = ("-c", "safe.directory=*", "-C", repository, "archive", "-o", archive.name, part.version)
+        remedy = f"Bring {repository} up to date: it must hold {part.version}"
+        run_tool([git, *words, "--", *part.paths], remedy)
         with tarfile.open(archive.name) as opened:
             opened.extractall(tree, filter="data")
