@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from clawbench.gateway.dialects import DIALECTS
-from clawbench.models import ApiType
+from clawbench.models import ApiType, Model
 from clawbench.results import Usage, read_json_lines
 
 pytestmark = pytest.mark.anyio
@@ -480,3 +480,30 @@ async def test_probe(api, kit, sample: Sample) -> None:
     assert await probe_model(kit.model_at(api, api_type=sample.api_type)) is None
     api.script = [kit.plain(401, b'{"error":{"message":"bad key"}}')]
     assert await probe_model(kit.model_at(api, api_type=sample.api_type)) == "HTTP 401: bad key"
+
+
+OPEN = {"type": "function", "name": "open", "parameters": {}}
+NAMESPACED = [{"type": "namespace", "name": "mcp__web", "tools": [OPEN]}, {**OPEN, "name": "shell"}]
+OPENS_ONCE = """
+rules:
+  - when: {tools: [shell, mcp__web__open], not_called: mcp__web__open}
+    calls: [{tool: mcp__web__open, arguments: {}}]
+  - when: {called: mcp__web__open}
+    text: Done.
+"""
+
+
+async def test_tools_of_a_namespace_by_their_full_name(gateway, new_run, kit, tmp_path) -> None:
+    (tmp_path / "policy.yaml").write_text(OPENS_ONCE, encoding="utf-8")
+    model = Model(
+        name="m", base_url=f"scripted:{tmp_path / 'policy.yaml'}", api_type=ApiType.OPENAI_RESPONSES
+    )
+    meter = gateway.open_run(run_id="r", model=model, run=new_run())
+    async with kit.client_of(gateway, meter.token) as client:
+        asked = {"input": [{"role": "user", "content": "Go"}], "tools": NAMESPACED}
+        [call] = (await client.post("/responses", json=asked)).json()["output"]
+        told = {"type": "function_call_output", "call_id": call["call_id"], "output": "opened"}
+        again = {**asked, "input": [*asked["input"], call, told]}
+        [said] = (await client.post("/responses", json=again)).json()["output"]
+    assert (call["namespace"], call["name"]) == ("mcp__web", "open")
+    assert said["content"][0]["text"] == "Done."

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from clawbench.harnesses import playwright_mcp
 from clawbench.harnesses.evidence import Evidence, Outcome
 from clawbench.harnesses.leftovers import Leftovers, count, short
+from clawbench.harnesses.npm_programs import LAST_ATTEMPT, npm_platform, reading
 from clawbench.harnesses.program import Launch, ProgramHarness, Setting, gateway_url, write_home
 from clawbench.harnesses.protocol import RunContext
 from clawbench.harnesses.rehearsal import Edit, Forbidden, Line, Press
@@ -49,12 +50,11 @@ class ClaudeCodeHarness(ProgramHarness):
 
     def configure(self, context: RunContext, runtime: Runtime, prompt: str) -> Launch:
         prompt_file = write_home(context, "prompt.txt", prompt)
-        program = runtime[self.name].path("node_modules/@anthropic-ai/claude-code-linux-x64/claude")
+        program = runtime[self.name].path(f"node_modules/@anthropic-ai/claude-code-{npm_platform()}/claude")
         options = ["-p", "--model", context.model.upstream_name, *_OUTPUT, *self._tools(context, runtime)]
         if context.max_turns is not None:
             options += ["--max-turns", str(context.max_turns)]
-        read_prompt = f'exec "$0" "$@" <{prompt_file}'
-        return Launch(["/bin/sh", "-c", read_prompt, program, *options], _environment(context))
+        return Launch(reading(prompt_file, [program, *options]), _environment(context))
 
     def _tools(self, context: RunContext, runtime: Runtime) -> list[str]:
         if context.kind == "coding":
@@ -63,7 +63,9 @@ class ClaudeCodeHarness(ProgramHarness):
         servers = {"mcpServers": {"playwright": {"type": "stdio", "command": command, "args": arguments}}}
         config = write_home(context, "mcp.json", json.dumps(servers))
         allowed = ",".join(("Read", _PLAYWRIGHT, *(f"Bash({name}:*)" for name in READ_ONLY_COMMANDS)))
-        return ["--mcp-config", config, "--tools", "Bash,Read", "--allowedTools", allowed]
+        refused = ",".join(f"{_PLAYWRIGHT}__{name}" for name in playwright_mcp.CODE_TOOLS)
+        tools = ["--tools", "Bash,Read", "--allowedTools", allowed, "--disallowedTools", refused]
+        return ["--mcp-config", config, "--add-dir", "/my-info", *tools]
 
     def examine(self, leftovers: Leftovers) -> Evidence:
         result: dict[str, object] = {}
@@ -115,7 +117,7 @@ def _environment(context: RunContext) -> dict[str, str]:
         "ANTHROPIC_DEFAULT_HAIKU_MODEL": model.upstream_name,
         "BASH_DEFAULT_TIMEOUT_MS": str(SHELL_TIMEOUT_S * 1000),
         "BASH_MAX_TIMEOUT_MS": str(SHELL_TIMEOUT_S * 1000),
-        "CLAUDE_CODE_MAX_RETRIES": "4",
+        "CLAUDE_CODE_MAX_RETRIES": str(LAST_ATTEMPT),
         **_QUIET,
     }
     if model.thinking_level is not None:

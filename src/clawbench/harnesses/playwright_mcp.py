@@ -12,17 +12,30 @@ from clawbench.harnesses.runtimes import NODE, NpmPart, Runtime
 PLAYWRIGHT_MCP = NpmPart("playwright-mcp", "@playwright/mcp", "0.0.83")
 PARTS = (PLAYWRIGHT_MCP, NODE)
 
+CODE_TOOLS = ("browser_evaluate", "browser_run_code_unsafe")
+"""They run programs, in the page or beside the browser. The server cannot leave them out: its clients do."""
+
+_OPTIONS = (
+    # After an action it would write the page into a file and only name that: the model asks for the page.
+    *("--snapshot-mode", "none"),
+    # Else it uploads nothing from outside its directory, /my-info included; the relay sees to the rest.
+    "--allow-unrestricted-file-access",
+    "--no-webmcp",
+)
+
 
 def server_command(context: RunContext, runtime: Runtime) -> list[str]:
     """The program that an MCP client starts."""
     program = runtime[PLAYWRIGHT_MCP.name].path("node_modules/@playwright/mcp/cli.js")
-    return [runtime.node, program, "--cdp-endpoint", browser_url(context)]
+    place = ("--cdp-endpoint", browser_url(context), "--output-dir", f"{context.home}/.playwright-mcp")
+    return [runtime.node, program, *place, *_OPTIONS]
 
 
 def presses(press: Press, prefix: str) -> Sequence[Line]:
     """Open a page and press a button, with tools that are called `<prefix>browser_…`."""
     return (
         Line(tool=f"{prefix}browser_navigate", arguments={"url": press.url}),
+        Line(tool=f"{prefix}browser_wait_for", arguments={"text": press.label}),
         Line(tool=f"{prefix}browser_snapshot"),
         Line(
             tool=f"{prefix}browser_click",

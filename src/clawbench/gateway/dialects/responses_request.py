@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from clawbench.gateway.dialects.chat_request import text_of
@@ -32,7 +32,7 @@ def read_prompt(request: Mapping[str, Any]) -> Prompt:
     return Prompt(
         messages=_messages([item for item in items if item.get("role") not in _INSTRUCTING]),
         system="\n\n".join(text for text in told if text),
-        tools=[_tool(tool) for tool in mappings(request.get("tools"))],
+        tools=[_tool(tool) for tool in offered(request)],
         continues=_name(request.get("previous_response_id")) or _name(request.get("conversation")),
         kept_as=_name(request.get("conversation")),
     )
@@ -87,7 +87,8 @@ def _blocks(item: Mapping[str, Any]) -> list[Block]:
         thought = text_of(item.get("summary")) or text_of(item.get("content"))
         return [{"type": "thinking", "thinking": thought}] if thought else []
     if kind == "function_call":
-        return [tool_call_block(item.get("call_id"), item.get("name"), parse_or_text(item.get("arguments")))]
+        name = in_namespace(item.get("namespace"), item.get("name"))
+        return [tool_call_block(item.get("call_id"), name, parse_or_text(item.get("arguments")))]
     if kind == "custom_tool_call":
         return [tool_call_block(item.get("call_id"), item.get("name"), item.get("input"))]
     # A tool that the provider runs itself: a web search, say.
@@ -106,6 +107,21 @@ def _part(part: Mapping[str, Any]) -> Block:
     if isinstance(said, str):
         return text_block(said)
     return {"type": "attachment", "kind": str(part.get("type")), "characters": size_of(part)}
+
+
+def offered(request: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Every tool of a request by its full name; those of a namespace with the namespace's name in front."""
+    for tool in mappings(request.get("tools")):
+        if tool.get("type") != "namespace":
+            yield tool
+            continue
+        space = tool.get("name")
+        for inner in mappings(tool.get("tools")):
+            yield {**inner, "name": in_namespace(space, inner.get("name")), "namespace": space}
+
+
+def in_namespace(namespace: Any, name: Any) -> Any:
+    return f"{namespace}__{name}" if namespace else name
 
 
 def _tool(tool: Mapping[str, Any]) -> dict[str, Any]:

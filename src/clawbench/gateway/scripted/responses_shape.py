@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from clawbench.gateway.dialects.responses_request import offered
 from clawbench.gateway.scripted.script import Script, named_event, piece_size, pieces
 from clawbench.results import Usage
 
@@ -76,9 +77,18 @@ def _items(script: Script) -> list[dict[str, Any]]:
         head = {"type": "message", "id": f"msg_{mark}", "role": "assistant", "status": "completed"}
         items.append({**head, "content": [said]})
     for call_id, name, arguments in script.calls("call_"):
-        call = {"call_id": call_id, "name": name, "arguments": script.written(arguments)}
+        called = _address(name, script.request)
+        call = {"call_id": call_id, **called, "arguments": script.written(arguments)}
         items.append({"type": "function_call", "id": f"fc_{call_id}", "status": "completed", **call})
     return items
+
+
+def _address(name: str, request: Mapping[str, Any]) -> dict[str, str]:
+    """A tool of a namespace is called by its name there, with the namespace beside it."""
+    for tool in offered(request):
+        if tool.get("name") == name and (namespace := tool.get("namespace")):
+            return {"name": name.removeprefix(f"{namespace}__"), "namespace": str(namespace)}
+    return {"name": name}
 
 
 def _events(script: Script, whole: dict[str, Any]) -> Iterator[Event]:

@@ -1,0 +1,49 @@
+// A hook before a shell command: refuses it unless it only reads, with the commands given as arguments.
+// Reads {"tool_input": {"command": "…"}} and ends with 2, with the reason on stderr, to refuse.
+'use strict';
+const allowed = new Set(process.argv.slice(2));
+const WORD = /'[^']*'|"(?:[^"\\$`]|\\.)*"|\\.|[^\s'"\\|&;<>()$`#]+/y;
+const BETWEEN = /\|\||&&|\||;/y;
+const QUIET = /2>&1|2?>\s*\/dev\/null/y;
+const FINDS_AND_DOES = /^-(exec|execdir|ok|okdir|delete|fprint|fprint0|fprintf|fls)$/;
+const WRITES = {sort: /^(-[A-Za-z]*o|--o|--co)/, file: /^(-[A-Za-z]*C|--comp)/};
+
+function commands(text) {
+  const found = [[]];
+  let word = '', inWord = false, at = 0;
+  const take = pattern => {
+    pattern.lastIndex = at;
+    const match = pattern.exec(text);
+    if (match) at = pattern.lastIndex;
+    return match && match[0];
+  };
+  const end = () => { if (inWord) found.at(-1).push(word); word = ''; inWord = false; };
+  while (at < text.length) {
+    let piece;
+    if (take(/[ \t]+/y)) end();
+    else if (!inWord && take(QUIET)) continue;
+    else if (take(BETWEEN)) { end(); found.push([]); }
+    else if (piece = take(WORD)) { word += piece.replace(/^(['"])(.*)\1$/s, '$2').replace(/^\\/, ''); inWord = true; }
+    else return null;
+  }
+  end();
+  return found;
+}
+
+function refusal(text) {
+  const found = commands(text.trim());
+  if (found === null) return 'only simple commands, joined by | ; && or ||, may be used';
+  for (const [index, [name, ...words]] of found.entries()) {
+    if (name === undefined && index > 0 && index === found.length - 1) continue;
+    if (!allowed.has(name)) return `${name ?? 'nothing'} may not be used, only: ${[...allowed].join(', ')}`;
+    if (name === 'find' && words.some(word => FINDS_AND_DOES.test(word))) return 'find may only look';
+    if (WRITES[name] && words.some(word => WRITES[name].test(word))) return `${name} may not write`;
+  }
+  return null;
+}
+
+const reason = refusal(String(JSON.parse(require('fs').readFileSync(0, 'utf8')).tool_input?.command ?? ''));
+if (reason !== null) {
+  process.stderr.write(`Refused: ${reason}\n`);
+  process.exit(2);
+}
