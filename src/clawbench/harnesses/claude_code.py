@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from clawbench.harnesses import playwright_mcp
 from clawbench.harnesses.evidence import Evidence, Outcome
@@ -25,13 +25,12 @@ _QUIET = {
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
     "ENABLE_TOOL_SEARCH": "false",
 }
-_THINKING_TOKENS = {
-    ThinkingLevel.OFF: 0,
-    ThinkingLevel.MINIMAL: 1024,
-    ThinkingLevel.LOW: 4096,
-    ThinkingLevel.MEDIUM: 10_000,
-    ThinkingLevel.HIGH: 24_000,
-    ThinkingLevel.XHIGH: 31_999,
+_EFFORT: Mapping[ThinkingLevel | None, str] = {
+    ThinkingLevel.MINIMAL: "low",
+    ThinkingLevel.LOW: "low",
+    ThinkingLevel.MEDIUM: "medium",
+    ThinkingLevel.HIGH: "high",
+    ThinkingLevel.XHIGH: "xhigh",
 }
 
 
@@ -52,6 +51,8 @@ class ClaudeCodeHarness(ProgramHarness):
         prompt_file = write_home(context, "prompt.txt", prompt)
         program = runtime[self.name].path(f"node_modules/@anthropic-ai/claude-code-{npm_platform()}/claude")
         options = ["-p", "--model", context.model.upstream_name, *_OUTPUT, *self._tools(context, runtime)]
+        if effort := _EFFORT.get(context.model.thinking_level):
+            options += ["--effort", effort]
         if context.max_turns is not None:
             options += ["--max-turns", str(context.max_turns)]
         return Launch(reading(prompt_file, [program, *options]), _environment(context))
@@ -81,7 +82,7 @@ class ClaudeCodeHarness(ProgramHarness):
             outcome=_outcome(result),
             answer=short(result.get("result")),
             tool_calls=calls,
-            turns=count(result.get("num_turns")),
+            turns=_turns(result),
             usage=_usage(result.get("usage")),
             cost_usd=_cost(result.get("total_cost_usd")),
             detail=short(result.get("result")) if result.get("is_error") else "",
@@ -120,8 +121,8 @@ def _environment(context: RunContext) -> dict[str, str]:
         "CLAUDE_CODE_MAX_RETRIES": str(LAST_ATTEMPT),
         **_QUIET,
     }
-    if model.thinking_level is not None:
-        given["MAX_THINKING_TOKENS"] = str(_THINKING_TOKENS[model.thinking_level])
+    if model.thinking_level is ThinkingLevel.OFF:
+        given["MAX_THINKING_TOKENS"] = "0"
     if model.max_tokens is not None:
         given["CLAUDE_CODE_MAX_OUTPUT_TOKENS"] = str(model.max_tokens)
     return given
@@ -141,6 +142,11 @@ def _outcome(result: dict[str, object]) -> Outcome:
     if result.get("is_error"):
         return Outcome.MODEL_ERROR
     return Outcome.STOP if result.get("subtype") == "success" else Outcome.ERROR
+
+
+def _turns(result: dict[str, object]) -> int:
+    """It counts the turn that it was not allowed to take."""
+    return count(result.get("num_turns")) - (_outcome(result) is Outcome.TURN_LIMIT)
 
 
 def _usage(value: object) -> Usage | None:

@@ -35,7 +35,7 @@ class CodexHarness(ProgramHarness):
     kinds = frozenset({"web", "coding"})
     tried = ("0.166.0",)
     apis = (ApiType.OPENAI_RESPONSES,)
-    settings = frozenset({Setting.THINKING})
+    settings = frozenset({Setting.THINKING, Setting.TEMPERATURE, Setting.MAX_TOKENS})  # the gateway adds two
     transcripts = (".codex/sessions/*/*/*/rollout-*.jsonl",)
 
     def parts(self, kind: str | None = None) -> Sequence[Part]:

@@ -37,6 +37,16 @@ _QUIET = {
     "OPENCODE_EXPERIMENTAL_DISABLE_FILEWATCHER": "1",
     "OPENCODE_EXPERIMENTAL_BASH_DEFAULT_TIMEOUT_MS": str(SHELL_TIMEOUT_S * 1000),
 }
+_NOTHING_TO_INSTALL = {"packages": {"": {"dependencies": {"@opencode-ai/plugin": "*"}}}}
+"""Else it looks for its plugin package at npm, for over a minute before it gives up."""
+_ENOUGH = "The turn limit is reached"
+_TURN_LIMIT = f"""\
+let asked = 0;
+export const TurnLimit = async () => ({{
+  "chat.params": async () => {{ if (++asked > %d) throw new Error("{_ENOUGH}"); }},
+}});
+"""
+"""Its own `steps` only asks the model to come to an end."""
 _FORBIDDEN = ("webfetch", "websearch", "codesearch", "task", "skill", "todowrite", "question")
 _FINDS_AND_DOES = ("find *-exec*", "find *-ok*", "find *-delete*", "find *-fprint*", "find *-fls*")
 _BUDGETS = {
@@ -67,6 +77,11 @@ class OpenCodeHarness(ProgramHarness):
             command = playwright_mcp.server_command(context, runtime)
             server = {"type": "local", "command": command, "enabled": True, "timeout": 60_000}
             config["mcp"] = {"playwright": server}
+        if context.max_turns is not None:
+            plugin = write_home(context, "turn-limit.js", _TURN_LIMIT % context.max_turns)
+            config["plugin"] = [f"file://{plugin}"]
+        write_home(context, ".config/opencode/package-lock.json", json.dumps(_NOTHING_TO_INSTALL))
+        write_home(context, ".config/opencode/node_modules/.keep", "")
         path = write_home(context, "opencode.json", json.dumps(config))
         program = runtime[self.name].path(f"node_modules/opencode-{npm_platform()}/bin/opencode")
         options = [
@@ -169,7 +184,8 @@ def _thinking(model: Model) -> dict[str, Any]:
     if model.api_type is ApiType.ANTHROPIC_MESSAGES:
         return {"thinking": {"type": "enabled", "budgetTokens": budget} if budget else {"type": "disabled"}}
     if model.api_type is ApiType.GOOGLE:
-        return {"thinkingConfig": {"thinkingBudget": budget or 0, "includeThoughts": bool(budget)}}
+        named = "high" if level is ThinkingLevel.XHIGH else level.value
+        return {"thinkingConfig": {"thinkingLevel": named} if budget else {"thinkingBudget": 0}}
     return {"reasoningEffort": "none" if level is ThinkingLevel.OFF else level.value}
 
 
@@ -198,7 +214,7 @@ def _permissions(kind: str) -> dict[str, Any]:
 
 def _outcome(steps: list[dict[str, Any]], failure: str) -> Outcome | None:
     if failure:
-        return Outcome.MODEL_ERROR
+        return Outcome.TURN_LIMIT if _ENOUGH in failure else Outcome.MODEL_ERROR
     if not steps:
         return None
     return Outcome.TURN_LIMIT if steps[-1].get("reason") == "tool-calls" else Outcome.STOP
