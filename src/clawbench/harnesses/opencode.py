@@ -110,12 +110,15 @@ class OpenCodeHarness(ProgramHarness):
                     answer = short(part.get("text"))
                 case "error":
                     failure = _message(event.get("error"))
+        cut_off = (
+            leftovers.ended is None
+        )  # it tells what an answer took only after the tools that were called
         return Evidence(
             outcome=_outcome(steps, failure),
             answer=answer,
             tool_calls=calls,
-            turns=len(steps),
-            usage=sum((_usage(step.get("tokens")) for step in steps), Usage()),
+            turns=None if cut_off else len(steps),
+            usage=None if cut_off else sum((_usage(step.get("tokens")) for step in steps), Usage()),
             detail=failure or ("" if steps else short(leftovers.errors().strip())),
         )
 
