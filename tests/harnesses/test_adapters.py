@@ -1,0 +1,163 @@
+"""What every adapter of another's program writes and says, without the program."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import pytest
+import yaml
+
+from clawbench.errors import InputError
+from clawbench.harnesses import CDP, get_harness, harness_names
+from clawbench.harnesses.evidence import finish_of
+from clawbench.harnesses.leftovers import Leftovers
+from clawbench.harnesses.program import Launch, ProgramHarness, Setting
+from clawbench.harnesses.rehearsal import Edit, Press
+from clawbench.harnesses.runtimes import InstalledPart, Runtime
+from clawbench.models import ApiType, Model, ThinkingLevel
+from clawbench.results import FinishReason
+from clawbench.runner.checking.policy import never_stop, rehearse
+from clawbench.sandbox import Ended
+
+from .stage import run_context
+
+pytestmark = pytest.mark.anyio
+
+PROMPT = (
+    "Change “colour” in `settings.txt`:\n\n  - to \"green\", not 'grey' or $HOME\n\\end {{x}} <y> --flag\n"
+)
+EDIT = Edit("/workspace/settings.txt", "colour = grey", "colour = green")
+PRESS = Press("http://doorbell.example/", "Ring the bell")
+
+
+def adapters() -> list[ProgramHarness]:
+    found = (get_harness(name) for name in harness_names())
+    return [harness for harness in found if isinstance(harness, ProgramHarness)]
+
+
+def cases() -> list[Any]:
+    found = ((one.name, kind, api) for one in adapters() for kind in sorted(one.kinds) for api in one.apis)
+    return [pytest.param(*case, id="-".join(case)) for case in found]
+
+
+COPIED = {"agent-browser": "node_modules/agent-browser/bin/agent-browser-linux-musl-x64"}
+"""Files of runtimes that a configuration needs a copy of."""
+
+
+def pretended(harness: ProgramHarness, kind: str, directory: Path) -> Runtime:
+    named = {part.name: part.version for part in harness.parts(kind)}
+    for name in named:
+        (directory / name / "source").mkdir(parents=True)
+        copied = directory / name / COPIED.get(name, "source/program")
+        copied.parent.mkdir(parents=True, exist_ok=True)
+        copied.touch()
+    return Runtime({name: InstalledPart(directory / name, version, "") for name, version in named.items()})
+
+
+def model(api: ApiType, **more: Any) -> Model:
+    return Model(name="some/model 1", base_url="https://models.invalid/v1", api_type=api, **more)
+
+
+async def configured(
+    harness: ProgramHarness, kind: str, api: ApiType, tmp_path: Path, **more: Any
+) -> tuple[Launch, dict[str, str]]:
+    """How it is started, and what is in HOME then."""
+    sockets = {CDP: tmp_path / "cdp.sock"} if kind == "web" else {}
+    runtime = pretended(harness, kind, tmp_path / "cache")
+    wanted = cast(Literal["web", "coding"], kind)
+    async with run_context(
+        tmp_path, wanted, sockets, provider="none", token="the-run-token", model=model(api), **more
+    ) as context:
+        launch = harness.configure(context, runtime, PROMPT)
+        home = context.sandbox.home
+        files = {str(path.relative_to(home)): path for path in home.rglob("*") if path.is_file()}
+        return launch, {name: path.read_text(errors="replace") for name, path in files.items()}
+
+
+def tells(text: str, wanted: str) -> bool:
+    """Word for word, or as a string of JSON or YAML."""
+    if wanted in text or json.dumps(wanted)[1:-1] in text or json.dumps(wanted, ensure_ascii=False) in text:
+        return True
+    try:
+        return any(value == wanted for value in leaves(yaml.safe_load(text)))
+    except yaml.YAMLError:
+        return False
+
+
+def leaves(value: Any) -> Iterator[Any]:
+    if isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from leaves(inner)
+    else:
+        yield value
+
+
+@pytest.mark.parametrize(("name", "kind", "api"), cases())
+async def test_the_prompt_is_handed_on_word_for_word_and_no_token_shows(
+    name: str, kind: str, api: ApiType, tmp_path: Path
+) -> None:
+    harness = get_harness(name)
+    assert isinstance(harness, ProgramHarness)
+    launch, files = await configured(harness, kind, api, tmp_path)
+    assert any(tells(text, PROMPT) for text in (*launch.argv, *files.values()))
+    assert not any("the-run-token" in argument for argument in launch.argv), "every process sees arguments"
+    told = "\n".join((*launch.argv, *launch.env.values(), *files.values()))
+    assert "models.invalid" not in told, "a harness knows the gateway, not the model's API"
+
+
+@pytest.mark.parametrize("harness", adapters(), ids=lambda one: one.name)
+async def test_another_api_is_refused_before_anything_starts(harness: ProgramHarness, tmp_path: Path) -> None:
+    unspoken = [api for api in ApiType if api not in harness.apis]
+    if not unspoken:
+        pytest.skip(f"{harness.name} speaks everything")
+    kind = cast(Literal["web", "coding"], min(harness.kinds))
+    async with run_context(tmp_path, kind, {}, provider="none", model=model(unspoken[0])) as context:
+        with pytest.raises(InputError, match=f"cannot speak {unspoken[0].value}"):
+            await harness.open(context)
+
+
+@pytest.mark.parametrize("harness", adapters(), ids=lambda one: one.name)
+async def test_what_it_cannot_be_told_is_in_the_notices(harness: ProgramHarness, tmp_path: Path) -> None:
+    asking = model(harness.apis[0], thinking_level=ThinkingLevel.HIGH, temperature=0.5, max_tokens=1000)
+    kind = cast(Literal["web", "coding"], min(harness.kinds))
+    async with run_context(tmp_path, kind, {}, provider="none", model=asking, max_turns=9) as context:
+        agent = await harness.open(context)
+    for setting in Setting:
+        named = any(f"no setting for the {setting.value}" in notice for notice in agent.notices)
+        assert named is (setting not in harness.settings), setting
+
+
+@pytest.mark.parametrize("harness", adapters(), ids=lambda one: one.name)
+def test_no_word_of_its_end_is_an_error_and_not_a_good_end(harness: ProgramHarness, tmp_path: Path) -> None:
+    for content in ("", "{}\n[]\n", '{"type": "result"}\n', "\x00" * 100):
+        for name in ("stdout.txt", "stderr.txt"):
+            (tmp_path / name).write_text(content)
+        left = Leftovers(tmp_path, tmp_path / "stdout.txt", tmp_path / "stderr.txt", None)
+        for code in (0, 1, -9):
+            reason = finish_of(harness.examine(left), Ended(code)).finish_reason
+            assert reason is not FinishReason.STOP, (content, code)
+            assert reason is FinishReason.ERROR or content or code == 0
+
+
+@pytest.mark.parametrize("harness", adapters(), ids=lambda one: one.name)
+def test_it_can_be_rehearsed(harness: ProgramHarness) -> None:
+    if not getattr(harness, "asks_model", True):
+        pytest.skip("asks no model")
+    for kind in harness.kinds:
+        lines = harness.edits(EDIT) if kind == "coding" else harness.presses(PRESS)
+        forbidden = harness.forbidden(kind)
+        assert rehearse(lines, forbidden.line if forbidden else None)["rules"]
+        assert never_stop(harness.keeps_busy(kind))["rules"]
+
+
+async def test_a_version_that_was_not_tried_is_in_the_notices(tmp_path: Path) -> None:
+    harness = get_harness("claude-code@9.9.9")
+    assert isinstance(harness, ProgramHarness)
+    assert [part.version for part in harness.parts() if part.name == "claude-code"] == ["9.9.9"]
+    async with run_context(tmp_path, "coding", {}, provider="none", model=model(harness.apis[0])) as context:
+        agent = await harness.open(context)
+    (notice,) = agent.notices
+    assert "9.9.9 has not been tried" in notice
