@@ -6,6 +6,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from clawbench.harnesses.runtimes.carrying import carry
 from clawbench.harnesses.runtimes.parts import CargoPart
 from clawbench.harnesses.runtimes.tooling import InstallError, Say, need_program, run_tool
 
@@ -26,5 +27,6 @@ def install_cargo(part: CargoPart, target: Path, say: Say) -> list[str]:
             raise InstallError(f"the crate {part.crate} has no program {part.binary!r}. Please report it")
         (target / "bin").mkdir()
         shutil.move(built, target / "bin" / part.binary)
+    carry(target / "bin" / part.binary, ())
     run_tool([target / "bin" / part.binary, "--version"], "Please report it")
     return [f"{part.crate}=={part.version}"]
