@@ -10,15 +10,19 @@ from rich.table import Table
 from clawbench.cli.checking import check
 from clawbench.cli.console import out, print_json
 from clawbench.cli.installing import install, remove_harness, verify
+from clawbench.cli.starting import new
 from clawbench.harnesses import Harness, get_harness, harness_names
 from clawbench.harnesses.runtimes.inventory import installed_versions, parts_of
 from clawbench.places import cache_directory
 
-app = typer.Typer(no_args_is_help=True, help="List and check harnesses, install and verify their programs.")
+app = typer.Typer(
+    no_args_is_help=True, help="List, check and write harnesses, install and verify their programs."
+)
 app.command()(install)
 app.command()(verify)
 app.command("remove")(remove_harness)
 app.command()(check)
+app.command()(new)
 
 
 @app.command("list")
