@@ -14,8 +14,8 @@ from clawbench.harnesses.program import Launch, ProgramHarness, Setting, browser
 from clawbench.harnesses.protocol import RunContext
 from clawbench.harnesses.rehearsal import Forbidden, Line, Press
 from clawbench.harnesses.runtimes import Part, PythonPart, Runtime
-from clawbench.harnesses.thinking import THINKING_TOKENS
-from clawbench.models import ApiType, Model, ThinkingLevel
+from clawbench.harnesses.thinking import anthropic_budget, thinks
+from clawbench.models import ApiType
 from clawbench.results import Usage
 from clawbench.tasks.prompts import MY_INFO
 
@@ -125,7 +125,7 @@ def _openai(context: RunContext) -> dict[str, Any]:
     }
     if model.max_tokens is not None:
         given["max_completion_tokens"] = model.max_tokens
-    if model.thinking_level not in (None, ThinkingLevel.OFF):
+    if thinks(model):
         # Effort is sent for models of this list alone, and no temperature then.
         given |= {"reasoning_effort": str(model.thinking_level), "reasoning_models": [model.upstream_name]}
     return given
@@ -142,19 +142,10 @@ def _anthropic(context: RunContext) -> dict[str, Any]:
     }
     if model.max_tokens is not None:
         given["max_tokens"] = model.max_tokens
-    if model.thinking_level not in (None, ThinkingLevel.OFF):
-        given |= _thinking(model)
+    if thinks(model):
+        budget, given["max_tokens"] = anthropic_budget(model)
+        given["thinking"] = {"type": "enabled", "budget_tokens": budget}
     return given
-
-
-def _thinking(model: Model) -> dict[str, Any]:
-    tokens = THINKING_TOKENS[model.thinking_level or ThinkingLevel.OFF]
-    if model.max_tokens is not None:
-        tokens = min(tokens, max(1024, model.max_tokens - 1024))
-    return {
-        "thinking": {"type": "enabled", "budget_tokens": tokens},
-        "max_tokens": model.max_tokens or tokens + 8192,
-    }
 
 
 def _outcome(result: dict[str, Any]) -> Outcome:

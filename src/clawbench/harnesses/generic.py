@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,11 +15,14 @@ from clawbench.harnesses.program import Launch, ProgramHarness, Setting, gateway
 from clawbench.harnesses.protocol import RunContext
 from clawbench.harnesses.rehearsal import Edit, Forbidden, Line
 from clawbench.harnesses.runtimes import Part, Runtime, SourcePart
-from clawbench.harnesses.thinking import THINKING_TOKENS
+from clawbench.harnesses.thinking import anthropic_budget, thinks
 from clawbench.harnesses.tool_policy import SHELL_TIMEOUT_S
-from clawbench.models import ApiType, Model, ThinkingLevel
+from clawbench.models import ApiType, Model
 from clawbench.results import Usage
 
+_ERROR = "!!!Error"
+"""How its text says that the model could not be reached."""
+_STREAM_END = re.compile(r"^\[Output\] tokens=(\d{1,9}) stop_reason=", re.MULTILINE)
 _TREE = "generic"
 _RECORD = ".generic"
 _BANNED = ("web_scan", "web_execute_js", "ask_user", "start_long_term_update")
@@ -73,10 +77,10 @@ class GenericHarness(ProgramHarness):
         outcome, detail = _outcome(result)
         return Evidence(
             outcome=outcome,
-            answer="" if outcome is Outcome.MODEL_ERROR else short(result.get("answer")),
+            answer="" if _ERROR in detail else short(result.get("answer")),
             tool_calls=sum(_calls(message) for message in json_lines(messages)),
             turns=len(answers),
-            usage=sum((_usage(answer) for answer in answers), Usage()),
+            usage=_total(answers, leftovers.text()),
             detail=detail,
         )
 
@@ -116,21 +120,20 @@ def _generation(model: Model) -> dict[str, Any]:
         given["temperature"] = model.temperature
     if model.max_tokens is not None:
         given["max_tokens"] = model.max_tokens
-    level = model.thinking_level
-    if level is None:
+    if not thinks(model):
         return given
     if model.api_type is not ApiType.ANTHROPIC_MESSAGES:
-        return given if level is ThinkingLevel.OFF else given | {"reasoning_effort": level.value}
-    if level is ThinkingLevel.OFF:
-        return given | {"thinking_type": "disabled"}
-    given.pop("temperature", None)
-    return given | {"thinking_type": "enabled", "thinking_budget_tokens": THINKING_TOKENS[level]}
+        return given | {"reasoning_effort": str(model.thinking_level)}
+    # Anthropic takes no temperature beside thinking.
+    budget, tokens = anthropic_budget(model)
+    return {"thinking_type": "enabled", "thinking_budget_tokens": budget, "max_tokens": tokens}
 
 
 def _outcome(result: dict[str, Any]) -> tuple[Outcome | None, str]:
     answer = str(result.get("answer") or "")
-    if "!!!Error" in answer[-4000:]:
-        return Outcome.MODEL_ERROR, answer[answer.rindex("!!!Error") :][:300]
+    if _ERROR in answer[-4000:]:
+        said = answer[answer.rindex(_ERROR) :][:300].strip()
+        return Outcome.STOP if "empty response" in said else Outcome.MODEL_ERROR, said
     end = result.get("end")
     reason = str(end.get("result")) if isinstance(end, dict) else ""
     if reason == "MAX_TURNS_EXCEEDED":
@@ -144,6 +147,13 @@ def _calls(message: dict[str, Any]) -> int:
     parts = content if isinstance(content, list) else []
     used = [part for part in parts if isinstance(part, dict) and part.get("type") == "tool_use"]
     return len(used) + (len(calls) if isinstance(calls, list) else 0)
+
+
+def _total(answers: list[object], output: str) -> Usage:
+    """Of Anthropic's streams it counts the beginning alone; it prints the output at their ends."""
+    total = sum((_usage(answer) for answer in answers), Usage())
+    ends = [int(tokens) for tokens in _STREAM_END.findall(output)]
+    return total.model_copy(update={"output": sum(ends)}) if ends else total
 
 
 def _usage(value: object) -> Usage:

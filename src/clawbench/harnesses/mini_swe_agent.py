@@ -14,9 +14,9 @@ from clawbench.harnesses.program import Launch, ProgramHarness, Setting, gateway
 from clawbench.harnesses.protocol import RunContext
 from clawbench.harnesses.rehearsal import Edit, Forbidden, Line
 from clawbench.harnesses.runtimes import Part, PythonPart, Runtime
-from clawbench.harnesses.thinking import THINKING_TOKENS
+from clawbench.harnesses.thinking import anthropic_budget, thinks
 from clawbench.harnesses.tool_policy import SHELL_TIMEOUT_S
-from clawbench.models import ApiType, Model, ThinkingLevel
+from clawbench.models import ApiType, Model
 from clawbench.results import Usage
 
 _TRAJECTORY = "trajectory.json"
@@ -121,26 +121,21 @@ def _generation(model: Model) -> dict[str, Any]:
     if model.max_tokens is not None:
         responses = model.api_type is ApiType.OPENAI_RESPONSES
         given["max_output_tokens" if responses else "max_tokens"] = model.max_tokens
-    if model.thinking_level in (None, ThinkingLevel.OFF):
+    if not thinks(model):
         if model.temperature is not None:
             given["temperature"] = model.temperature
         return given
     if model.api_type is ApiType.ANTHROPIC_MESSAGES:
         # Anthropic takes no temperature beside thinking.
-        return given | {"thinking": _thinking(model)}
+        budget, tokens = anthropic_budget(model)
+        thinking = {"type": "enabled", "budget_tokens": budget}
+        return {"max_tokens": tokens, "thinking": thinking, "allowed_openai_params": ["thinking"]}
     if model.temperature is not None:
         given["temperature"] = model.temperature
     effort = str(model.thinking_level)
     if model.api_type is ApiType.OPENAI_RESPONSES:
         return given | {"reasoning": {"effort": effort}, "allowed_openai_params": ["reasoning"]}
     return given | {"reasoning_effort": effort, "allowed_openai_params": ["reasoning_effort"]}
-
-
-def _thinking(model: Model) -> dict[str, Any]:
-    tokens = THINKING_TOKENS[model.thinking_level or ThinkingLevel.OFF]
-    if model.max_tokens is not None:
-        tokens = min(tokens, max(1024, model.max_tokens - 1024))
-    return {"type": "enabled", "budget_tokens": tokens}
 
 
 def _messages(value: object) -> Iterator[dict[str, Any]]:
