@@ -100,7 +100,7 @@ class BrowserUseHarness(ProgramHarness):
 
 
 def _step(goal: str, action: dict[str, Any], after: str | None = None) -> Line:
-    """An answer is no tool call but JSON."""
+    """The answer as JSON, which chat completions have as text and Anthropic's API as a call."""
     said = {
         "thinking": goal,
         "evaluation_previous_goal": "Unknown",
@@ -109,7 +109,7 @@ def _step(goal: str, action: dict[str, Any], after: str | None = None) -> Line:
         "action": [action],
     }
     text = json.dumps(said).replace('"${index:int}"', "${index}")
-    return Line(text=text, after=after, shown=rf"<step>[^<]*{goal}")
+    return Line(text=text, tool="AgentOutput", arguments=said, after=after, shown=rf"<step>[^<]*{goal}")
 
 
 def _openai(context: RunContext) -> dict[str, Any]:

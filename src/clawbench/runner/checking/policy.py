@@ -26,7 +26,7 @@ def rehearse(lines: Sequence[Line], forbidden: Line | None = None) -> dict[str, 
 
 def never_stop(line: Line) -> dict[str, Any]:
     """Says the same line again and again."""
-    return _policy([_said(line, {"tools": [line.tool] if line.tool else []})])
+    return _policy([_said(line, {"tools": _needed(line)})])
 
 
 def _policy(rules: list[dict[str, Any]]) -> dict[str, Any]:
@@ -68,8 +68,13 @@ def _said(line: Line, when: dict[str, Any]) -> dict[str, Any]:
 def _offered(lines: Sequence[Line], line: Line) -> list[str]:
     """Tools by which the request that this line answers is known; a forbidden one is not offered."""
     if line in lines:
-        return [line.tool] if line.tool else []
-    return [one.tool for one in lines if one.tool][:1]
+        return _needed(line)
+    return [tool for one in lines for tool in _needed(one)][:1]
+
+
+def _needed(line: Line) -> list[str]:
+    """What is said by its traces may have been no call of a tool in the API at hand."""
+    return [line.tool] if line.tool and line.shown is None else []
 
 
 def _usage() -> dict[str, int]:

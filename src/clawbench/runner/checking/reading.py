@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from clawbench.harnesses.rehearsal import Forbidden, Line
+from clawbench.harnesses.rehearsal import Forbidden
 from clawbench.results import (
     FinishReason,
     RunDirectory,
@@ -52,7 +52,8 @@ def _ending(record: RunRecord) -> str:
 
 def metered(run: RunDirectory, record: RunRecord) -> Finding:
     """The gateway counted what the scripted model said; only of answers that were broken off it may guess."""
-    calls = [call for call in _calls(run) if call.get("operation") != "count_tokens"]
+    asked = [call for call in _calls(run) if not call.get("refused")]
+    calls = [call for call in asked if call.get("operation") != "count_tokens"]
     whole = [call for call in calls if call.get("status") == 200 and not call.get("aborted")]
     broken = [call for call in calls if call not in whole]
     said = Usage()
@@ -87,10 +88,10 @@ def refused(run: RunDirectory, forbidden: Forbidden | None) -> Finding:
     """The forbidden call and the refusal are in the conversation."""
     if forbidden is None:
         return skipped("every tool that it could name is allowed")
-    name = forbidden.line.tool or "what must not be done"
+    name = forbidden.line.tool
     messages = [line["message"] for line in _messages(run) if line.get("type") == "message"]
     for number, message in enumerate(messages):
-        if any(_says(block, forbidden.line) for block in message["content"]):
+        if any(_is_call(block, name) for block in message["content"]):
             answer = "\n".join(_text(later) for later in messages[number + 1 : number + 3])
             if re.search(forbidden.refusal, answer, re.MULTILINE):
                 return ok(f"refused: {name}, and recorded")
@@ -98,10 +99,8 @@ def refused(run: RunDirectory, forbidden: Forbidden | None) -> Finding:
     return failed(f"no call of {name} is in agent-messages.jsonl")
 
 
-def _says(block: dict[str, Any], line: Line) -> bool:
-    if line.tool is None:
-        return block.get("type") == "text" and block.get("text") == line.text
-    return block.get("type") == "toolCall" and block.get("name") == line.tool
+def _is_call(block: dict[str, Any], tool: str | None) -> bool:
+    return block.get("type") == "toolCall" and block.get("name") == tool
 
 
 def _text(message: dict[str, Any]) -> str:
