@@ -1,4 +1,4 @@
-"""What recording and intercepting a browser costs: `./run.sh bench browser [--rounds N]`.
+"""What recording and intercepting a browser costs: `./run.sh bench browser [--rounds N] [--only PART…]`.
 
 Two browsers run side by side, one as a run has it and one with everything off, and are measured in turns. A
 table is printed, and last a line of JSON with every bar.
@@ -10,7 +10,7 @@ import argparse
 import asyncio
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +23,7 @@ from bench.browser.driver import Page, first_page
 from bench.browser.page_loads import large_post, many_resources, sequential_fetches
 from bench.browser.subjects import HOST, Subject, plain, recorded, running_site
 
+PARTS = ("pages", "screens", "actions", "runs")
 ROUNDS = 7
 COSTLY_ROUNDS = 3
 
@@ -123,24 +124,42 @@ def record_bars(subject: Subject, times: int) -> list[Bar]:
     ]
 
 
-async def measure_all(rounds: int, scratch: Path) -> tuple[list[Bar], str]:
-    say("two browsers start")
-    async with AsyncExitStack() as stack:
-        site = await stack.enter_async_context(running_site(scratch))
-        off = await stack.enter_async_context(plain(scratch / "off", site))
-        async with recorded(scratch / "on", site) as on:
-            sides = {"on": on, "off": off}
-            async with first_page(on.endpoint) as page_on, first_page(off.endpoint) as page_off:
-                pages = {"on": page_on, "off": page_off}
-                say("pages")
-                bars = await page_bars(sides, pages, rounds)
-                say("screens")
-                bars += await screen_bars(sides, pages, scratch)
-            say("actions")
-            acted, driver = await action_bars(sides, COSTLY_ROUNDS)
-    bars += acted + record_bars(on, COSTLY_ROUNDS)
-    say("whole runs")
-    return bars + await run_bars(scratch / "runs", COSTLY_ROUNDS), driver
+async def measure_all(rounds: int, parts: Collection[str], scratch: Path) -> tuple[list[Bar], str]:
+    bars: list[Bar] = []
+    driver = "nothing"
+    if {"pages", "screens", "actions"} & set(parts):
+        say("two browsers start")
+        async with AsyncExitStack() as stack:
+            site = await stack.enter_async_context(running_site(scratch))
+            off = await stack.enter_async_context(plain(scratch / "off", site))
+            async with recorded(scratch / "on", site) as on:
+                sides = {"on": on, "off": off}
+                bars += await loaded_bars(sides, rounds, parts, scratch)
+                if "actions" in parts:
+                    say("actions")
+                    acted, driver = await action_bars(sides, COSTLY_ROUNDS)
+                    bars += acted
+        bars += record_bars(on, COSTLY_ROUNDS) if "actions" in parts else []
+    if "runs" in parts:
+        say("whole runs")
+        bars += await run_bars(scratch / "runs", COSTLY_ROUNDS)
+    return bars, driver
+
+
+async def loaded_bars(
+    sides: dict[str, Subject], rounds: int, parts: Collection[str], scratch: Path
+) -> list[Bar]:
+    """What is measured in pages that a plain client opens."""
+    bars: list[Bar] = []
+    async with first_page(sides["on"].endpoint) as page_on, first_page(sides["off"].endpoint) as page_off:
+        pages = {"on": page_on, "off": page_off}
+        if "pages" in parts:
+            say("pages")
+            bars += await page_bars(sides, pages, rounds)
+        if "screens" in parts:
+            say("screens")
+            bars += await screen_bars(sides, pages, scratch)
+    return bars
 
 
 def say(what: str) -> None:
@@ -152,9 +171,11 @@ def main() -> None:
     parser.add_argument(
         "--rounds", type=int, default=ROUNDS, help="how often a page is measured on each side"
     )
-    rounds = parser.parse_args().rounds
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="measure these parts alone")
+    options = parser.parse_args()
+    rounds = options.rounds
     with tempfile.TemporaryDirectory(prefix="clawbench-bench-") as scratch:
-        bars, driver = asyncio.run(measure_all(rounds, Path(scratch)))
+        bars, driver = asyncio.run(measure_all(rounds, options.only, Path(scratch)))
     print(report(bars, benchmark="browser", rounds=rounds, actions_driven_through=driver))
 
 
