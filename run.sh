@@ -39,6 +39,16 @@ prepare() {
     "$python" -I "$here/tools/prepare.py" "$1"
 }
 
+installable='import json, sys
+print(*(row["name"] for row in json.load(sys.stdin) if row["installed"] is not None))'
+
+install_harnesses() {
+    for harness; do
+        "$bin/clawbench" harness install "$harness" ||
+            echo "clawbench: $harness could not be installed: its tests are skipped" >&2
+    done
+}
+
 case ${1:-} in
 '') exec sed -n '2,7s/^# \{0,1\}//p' "$here/run.sh" ;;
 test)
@@ -46,6 +56,10 @@ test)
     "$bin/clawbench" doctor --fix --for human
     "$bin/clawbench" doctor --fix --for mini-swe >/dev/null ||
         echo "clawbench: not every toolchain is there (doctor --for mini-swe tells more): tests that need it are skipped" >&2
+    case " $* " in
+    *" all "*) install_harnesses $("$bin/clawbench" harness list --json | "$bin/python" -c "$installable") ;;
+    *" harnesses "*) install_harnesses openclaw hermes hermes-mcp nanobot codex claude-code mini-swe-agent browser-use ;;
+    esac
     exec "$bin/python" tests/groups.py "$@" ;;
 bench)
     script=$here/benchmarks/${2:-}.py

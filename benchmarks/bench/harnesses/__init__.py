@@ -1,0 +1,1 @@
+"""One harness started through its adapter, and the same by hand."""
