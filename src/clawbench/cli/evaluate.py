@@ -76,8 +76,7 @@ def evaluate(
     directory = claim(output, source)
     if evaluator is Evaluator.SWEBENCH:
         wanted, rows = _rows_to_judge(predictions, selection, gold=gold, empty=empty)
-        official = OfficialEvaluator(directory.absolute() / "swebench", workers)
-        judged, cancelled = asyncio.run(official.judge_all(wanted, rows)), False
+        judged, cancelled = asyncio.run(_judge_officially(wanted, rows, directory, workers, fresh))
         for entry in judged:
             (_print_object if as_json else _print_line)(entry)
     else:
@@ -128,14 +127,17 @@ def _rows_to_judge(
         )
     rows = selection.rows()
     if file is not None:
-        wanted = [entry for entry in read_predictions(file) if entry.instance_id in rows]
+        wanted = selection.filter(read_predictions(file))
     else:
         name = "gold" if gold else "empty"
         wanted = [
             Prediction(instance_id=row.instance_id, model_patch=row.patch * gold, model_name_or_path=name)
             for row in rows.values()
         ]
-    return wanted, {name: row.model_dump(by_alias=True) for name, row in rows.items()}
+    selection.require_known([entry.instance_id for entry in wanted], rows)
+    return wanted, {
+        entry.instance_id: rows[entry.instance_id].model_dump(by_alias=True, mode="json") for entry in wanted
+    }
 
 
 async def _judge(
@@ -154,6 +156,19 @@ async def _judge(
             host, directory, sandbox, workers, fresh, done=_print_object if as_json else _print_line
         )
         return await evaluation.judge_all(wanted, tasks), host.cancelled.is_set()
+
+
+async def _judge_officially(
+    wanted: Sequence[Prediction],
+    rows: dict[str, dict[str, Any]],
+    directory: Path,
+    workers: int,
+    fresh: bool,
+) -> tuple[list[Judged], bool]:
+    async with open_host() as host:
+        cancel_on_signals(host)
+        evaluator = OfficialEvaluator(host, directory.absolute() / "swebench", workers, fresh)
+        return await evaluator.judge_all(wanted, rows), host.cancelled.is_set()
 
 
 def summary(judged: Sequence[Judged]) -> dict[str, Any]:

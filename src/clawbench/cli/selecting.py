@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -84,7 +84,12 @@ class Selection:
             for name, task in (self._of_datasets(ids) if self.datasets else self._bundled()).items()
             if ids is None or name in ids
         }
-        if unknown := [name for name in ids or () if name not in chosen]:
+        self.require_known(ids or (), chosen)
+        return chosen
+
+    def require_known(self, ids: Iterable[str], chosen: Collection[str]) -> None:
+        """These ids are among what was chosen, and something was."""
+        if unknown := [name for name in ids if name not in chosen]:
             raise InputError(
                 f"no task known for {', '.join(unknown[:3])}" + (" and others" if len(unknown) > 3 else ""),
                 field="instance_id",
@@ -96,7 +101,6 @@ class Selection:
                 field="--cases",
                 remedy="`clawbench tasks list --suite …` shows the ids; rows of listed ones need --dataset",
             )
-        return chosen
 
     def _bundled(self) -> dict[str, CodingTask]:
         found = {member.id: _task_of(member) for member in self.members()}
