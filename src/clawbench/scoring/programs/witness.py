@@ -1,7 +1,7 @@
 """Sees from inside whether a test's own body came to its end, whatever is wrapped around it.
 
-Runs on Python 3.6 and later. Decorators hold on to a function: that stays, and gets other code, which calls the
-body and tells how it ended.
+Runs on Python 3.6 and later. Decorators hold on to a function: it stays, and gets other code, which
+calls the body and tells how it ended.
 """
 
 import inspect
