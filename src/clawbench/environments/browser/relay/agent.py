@@ -51,10 +51,9 @@ class Agent:
         surroundings: Surroundings,
         wire: Wire,
         log: Log,
-        before_command: Callable[[str], None],
     ) -> None:
         self._cdp, self._rules, self._surroundings = cdp, rules, surroundings
-        self._wire, self._log, self._before_command = wire, log, before_command
+        self._wire, self._log = wire, log
         self._anchor = self._base = ""
         self._sessions: dict[str, Owned] = {}
 
@@ -115,15 +114,13 @@ class Agent:
             error = {"code": REFUSED_CODE, "message": f"Not allowed here: {method}: {refusal}"}
             self._reply({"error": error}, number, session)
             return
-        self._before_command(method)
+        self._log(owned.kind, owned.target, method, params, "allowed")
 
         def answer(reply: Message) -> None:
             self._learn(owned, method, reply)
             self._reply(reply, number, session)
 
         self._cdp.send_raw(method, allowed, session, answer)
-        # Written while the browser is at it; if this process ends in between, so does the browser's way out.
-        self._log(owned.kind, owned.target, method, params, "allowed")
 
     def _seat(self, owned: Owned) -> Seat:
         targets = self._surroundings.targets

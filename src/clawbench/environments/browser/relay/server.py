@@ -115,6 +115,8 @@ class Relay:
         }
         self._log.append(entry)
         self._on_command(self.commands)
+        if decision == "allowed":
+            self._before_command(method)
 
     # -- connections -----------------------------------------------------------------------------
 
@@ -142,7 +144,7 @@ class Relay:
             target = name
         else:
             return NOT_FOUND
-        agent = Agent(self._cdp, self._rules, self, wire, self._note, self._before_command)
+        agent = Agent(self._cdp, self._rules, self, wire, self._note)
         self._agents[wire] = agent
         try:
             await agent.sit_down(target)
@@ -221,7 +223,6 @@ class Relay:
         except RefusalError as refusal:
             self._note("http", None, method, params, f"refused: {refusal}")
             raise
-        self._before_command(method)
         self._note("http", None, method, params, "allowed")
         return await self._cdp.send(method, allowed)
 
