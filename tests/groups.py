@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
 WORKERS = 2
-SCRIPTS = ("tools/prepare.py", "tools/harness_docs.py", "tests/groups.py")
+SCRIPTS = ("tools/prepare.py", "tools/harness_docs.py", "tools/lock_harnesses.py", "tests/groups.py")
 CHECKS: tuple[tuple[str, ...], ...] = (
     ("ruff", "check", "--extend-exclude", "*.md"),
     ("ruff", "format", "--check", "--extend-exclude", "*.md"),

@@ -123,7 +123,8 @@ class Installer:
     def _make_kind(self, part: Part, target: Path) -> Made:
         match part:
             case NodePart():
-                return Made(f"node {part.version}", install_node(part, target, self.sources, self.say))
+                packages, locked = install_node(part, target, self.sources, self.say)
+                return Made(f"node {part.version}", packages, locked)
             case NpmPart():
                 packages, locked = install_npm(part, target, self._node(), self.sources, self.say)
                 return Made(f"{part.package}@{part.version}", packages, locked)

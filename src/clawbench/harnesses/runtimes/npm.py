@@ -30,19 +30,35 @@ def install_npm(
     """What was resolved, and whether it is what the lock says."""
     wanted = {"private": True, "dependencies": {part.package: part.version}}
     (target / "package.json").write_text(json.dumps(wanted) + "\n", encoding="utf-8")
-    lock = npm_lock(part)
-    if lock is not None:
-        shutil.copyfile(lock, target / "package-lock.json")
-    say(f"fetching {part.package} with npm")
-    run_npm(
-        node, ["ci" if lock else "install", *_OPTIONS, *_offline(sources)], target, _remedy(part, sources)
-    )
-    packages = _resolved(target)
+    lock = _install_packages(part, target, node, sources, say)
+    packages = _named(target / _RECORD)
     _check_version(part, target)
     # Both may name the registry of this machine.
     (target / "package-lock.json").unlink(missing_ok=True)
     (target / _RECORD).unlink()
-    return packages, lock is not None
+    return sorted(packages), lock is not None and packages <= _named(lock)
+
+
+def _install_packages(
+    part: NpmPart, target: Path, node: InstalledPart, sources: Sources, say: Say
+) -> Path | None:
+    """The lock that was followed. `npm ci` would refuse one that was made with a registry which lacks
+    optional packages of other platforms; `install` keeps to the lock, too."""
+    command, remedy, lock = ["install", *_OPTIONS, *_offline(sources)], _remedy(part, sources), npm_lock(part)
+    say(f"fetching {part.package} with npm")
+    if lock is not None:
+        shutil.copyfile(lock, target / "package-lock.json")
+        try:
+            run_npm(node, command, target, remedy)
+        except InstallError:
+            if sources.npm_cache is None:
+                raise
+            say("the npm cache does not hold the locked versions; taking what fits from it")
+            (target / "package-lock.json").unlink()
+        else:
+            return lock
+    run_npm(node, command, target, remedy)
+    return None
 
 
 def run_npm(node: InstalledPart, words: list[str], directory: Path, remedy: str) -> str:
@@ -63,10 +79,14 @@ def _remedy(part: NpmPart, sources: Sources) -> str:
     return "Is the version right, and the npm registry reachable? Without a network give --npm-cache DIR"
 
 
-def _resolved(target: Path) -> list[str]:
-    packages = json.loads((target / _RECORD).read_text(encoding="utf-8"))["packages"]
-    named = {f"{path.rpartition('node_modules/')[2]}=={entry['version']}" for path, entry in packages.items()}
-    return sorted(named)
+def _named(record: Path) -> set[str]:
+    """`name==version` of every package that npm has written down."""
+    packages: dict[str, dict[str, str]] = json.loads(record.read_text(encoding="utf-8"))["packages"]
+    return {
+        f"{path.rpartition('node_modules/')[2]}=={entry['version']}"
+        for path, entry in packages.items()
+        if path
+    }
 
 
 def _check_version(part: NpmPart, target: Path) -> None:
