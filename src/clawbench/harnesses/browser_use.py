@@ -121,6 +121,7 @@ def _openai(context: RunContext) -> dict[str, Any]:
         "temperature": model.temperature,
         "frequency_penalty": None,
         "max_retries": 4,
+        "timeout": _STEP_TIMEOUT_S,
         "reasoning_models": [],
     }
     if model.max_tokens is not None:
@@ -139,6 +140,7 @@ def _anthropic(context: RunContext) -> dict[str, Any]:
         "base_url": gateway_url(context),
         "api_key": context.token,
         "max_retries": 4,
+        "timeout": _STEP_TIMEOUT_S,
     }
     if model.max_tokens is not None:
         given["max_tokens"] = model.max_tokens
