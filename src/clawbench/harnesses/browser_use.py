@@ -23,7 +23,7 @@ _STEPS = 100
 """What browser-use itself stops at."""
 _STEP_TIMEOUT_S = 300
 _REFUSAL = r"Agent failed to output in the right format"
-_EXCLUDED = ("search", "write_file", "replace_file", "save_as_pdf")
+_EXCLUDED = ("search", "write_file", "replace_file", "save_as_pdf", "evaluate")
 _QUIET = {
     "ANONYMIZED_TELEMETRY": "false",
     "BROWSER_USE_CLOUD_SYNC": "false",

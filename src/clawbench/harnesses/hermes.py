@@ -58,6 +58,7 @@ class HermesHarness(ProgramHarness):
     apis = tuple(_API_MODES)
     settings = frozenset(Setting)
     browser_parts: Sequence[Part] = (AGENT_BROWSER,)
+    code_tools: Sequence[str] = ("browser_cdp", "browser_console")
     transcripts = (f"{_STATE}/messages.jsonl", f"{_STATE}/result.json", f"{_STATE}/state.db*")
 
     def parts(self, kind: str | None = None) -> Sequence[Part]:
@@ -73,7 +74,7 @@ class HermesHarness(ProgramHarness):
         write_home(context, f"{_STATE}/config.yaml", yaml.safe_dump(config))
         options = ["--quiet", "--yolo", "--model", context.model.upstream_name]
         options += ["--toolsets", ",".join(toolsets)]
-        denied = () if context.kind == "coding" else _WRITING
+        denied = () if context.kind == "coding" else (*_WRITING, *self.code_tools)
         settings = {"options": options, "denied": denied, "record": f"{context.home}/{_STATE}"}
         return drive(context, runtime.python("hermes"), "hermes", prompt, settings, env)
 
@@ -135,6 +136,7 @@ class HermesMcpHarness(HermesHarness):
     summary = "Hermes Agent with a browser by MCP"
     kinds = frozenset({"web"})
     browser_parts = playwright_mcp.PARTS
+    code_tools = tuple(f"{_PLAYWRIGHT}{name}" for name in playwright_mcp.CODE_TOOLS)
 
     def _browse(
         self, context: RunContext, runtime: Runtime, config: dict[str, Any], env: dict[str, str]

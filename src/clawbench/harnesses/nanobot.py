@@ -19,6 +19,7 @@ from clawbench.models import ApiType, Model, ThinkingLevel
 from clawbench.results import Usage
 from clawbench.tasks.prompts import MY_INFO
 
+_PLAYWRIGHT = "mcp_playwright_"
 _READING = ("read_file", "list_dir", "find_files", "grep", "exec")
 _WRITING = ("write_file", "edit_file", "apply_patch", "write_stdin", "list_exec_sessions")
 _READ_ONLY = rf"(?:{'|'.join(READ_ONLY_COMMANDS)})(?:\s(?:[^<>`$]|2>/dev/null)*)?"
@@ -56,6 +57,7 @@ class NanobotHarness(ProgramHarness):
             "state": f"{context.home}/.nanobot/workspace",
             "project": context.workspace if coding else MY_INFO,
             "tools": [*_READING, *_WRITING] if coding else _READING,
+            "denied": [] if coding else [f"{_PLAYWRIGHT}{name}" for name in playwright_mcp.CODE_TOOLS],
         }
         return drive(context, runtime.python(self.name), "nanobot", prompt, settings)
 
@@ -98,7 +100,7 @@ class NanobotHarness(ProgramHarness):
         return (Line(tool="edit_file", arguments=change), Line(text="The line is changed."))
 
     def presses(self, press: Press) -> Sequence[Line]:
-        return playwright_mcp.presses(press, "mcp_playwright_")
+        return playwright_mcp.presses(press, _PLAYWRIGHT)
 
     def forbidden(self, kind: str) -> Forbidden:
         return Forbidden(Line(tool="spawn", arguments={"task": "look around"}), r"not found|[Uu]nknown tool")

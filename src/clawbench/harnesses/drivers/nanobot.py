@@ -17,6 +17,10 @@ _PIECES = ("text.delta", "reasoning.delta")
 async def drive(settings: dict[str, Any]) -> None:
     bot = Nanobot.from_config(settings["config"], workspace=settings["state"])
     _narrow(bot._loop, settings)
+    if bot._mcp_provider is not None:
+        await bot._mcp_provider.connect()
+    for name in settings["denied"]:
+        bot._loop.tools.unregister(name)
     prompt = Path(settings["prompt"]).read_text(encoding="utf-8")
     async with bot:
         try:
