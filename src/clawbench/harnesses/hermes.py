@@ -136,13 +136,14 @@ class HermesMcpHarness(HermesHarness):
     summary = "Hermes Agent with a browser by MCP"
     kinds = frozenset({"web"})
     browser_parts = playwright_mcp.PARTS
-    code_tools = tuple(f"{_PLAYWRIGHT}{name}" for name in playwright_mcp.CODE_TOOLS)
+    code_tools = ()
 
     def _browse(
         self, context: RunContext, runtime: Runtime, config: dict[str, Any], env: dict[str, str]
     ) -> str:
         command, *arguments = playwright_mcp.server_command(context, runtime)
         server = {"command": command, "args": arguments, "timeout": SHELL_TIMEOUT_S, "connect_timeout": 60}
+        server["tools"] = {"exclude": list(playwright_mcp.CODE_TOOLS)}
         # Usually 1.5 s: the server would often come too late for the only conversation.
         config |= {"mcp_servers": {"playwright": server}, "mcp_discovery_timeout": 60}
         return "playwright"

@@ -31,6 +31,8 @@ def drive(settings: dict[str, Any]) -> None:
 def _deny(agent: Any, names: list[str]) -> None:
     agent.tools = [tool for tool in agent.tools or [] if tool["function"]["name"] not in names]
     agent.valid_tool_names -= set(names)
+    # It would look for new tools of MCP servers now, and take back what is denied.
+    agent._skip_mcp_refresh = True
 
 
 def _keep(result: dict[str, Any], record: Path) -> None:
