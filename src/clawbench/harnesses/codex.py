@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from clawbench.harnesses import playwright_mcp
@@ -15,11 +14,10 @@ from clawbench.harnesses.program import Launch, ProgramHarness, Setting, gateway
 from clawbench.harnesses.protocol import RunContext
 from clawbench.harnesses.rehearsal import Edit, Forbidden, Line, Press
 from clawbench.harnesses.runtimes import NpmPart, Part, Runtime
-from clawbench.harnesses.tool_policy import READ_ONLY_COMMANDS
+from clawbench.harnesses.tool_policy import READ_ONLY_COMMANDS, READ_ONLY_SHELL
 from clawbench.models import ApiType, ThinkingLevel
 from clawbench.results import Usage
 
-_GUARD = Path(__file__).with_name("read_only_shell.js")
 _KEY = "GATEWAY_TOKEN"
 _TRIPLES = {"linux-x64": "x86_64-unknown-linux-musl", "linux-arm64": "aarch64-unknown-linux-musl"}
 _FEATURES_OFF = (
@@ -141,7 +139,7 @@ def _playwright(context: RunContext, runtime: Runtime) -> dict[str, Any]:
 
 def _only_reading(context: RunContext, runtime: Runtime) -> dict[str, Any]:
     """It has no list of allowed commands, but asks a hook before each."""
-    guard = write_home(context, ".codex/read_only_shell.js", _GUARD.read_text(encoding="utf-8"))
+    guard = write_home(context, ".codex/read_only_shell.js", READ_ONLY_SHELL.read_text(encoding="utf-8"))
     command = " ".join([runtime.node, guard, *READ_ONLY_COMMANDS])
     hook = {"type": "command", "command": command, "timeout": 30}
     return {"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [hook]}]}}

@@ -1,7 +1,7 @@
-// A hook before a shell command: refuses it unless it only reads, with the commands given as arguments.
-// Reads {"tool_input": {"command": "…"}} and ends with 2, with the reason on stderr, to refuse.
+// Refuses a shell command unless it only reads, with the commands that are allowed.
+// As a program, a hook: takes those as arguments and {"tool_input": {"command": "…"}} on stdin; ends with 2,
+// with the reason on stderr, to refuse.
 'use strict';
-const allowed = new Set(process.argv.slice(2));
 const WORD = /'[^']*'|"(?:[^"\\$`]|\\.)*"|\\.|[^\s'"\\|&;<>()$`#]+/y;
 const BETWEEN = /\|\||&&|\||;/y;
 const QUIET = /2>&1|2?>\s*\/dev\/null/y;
@@ -30,20 +30,25 @@ function commands(text) {
   return found;
 }
 
-function refusal(text) {
+function refusal(text, allowed) {
   const found = commands(text.trim());
   if (found === null) return 'only simple commands, joined by | ; && or ||, may be used';
   for (const [index, [name, ...words]] of found.entries()) {
     if (name === undefined && index > 0 && index === found.length - 1) continue;
-    if (!allowed.has(name)) return `${name ?? 'nothing'} may not be used, only: ${[...allowed].join(', ')}`;
+    if (!allowed.includes(name)) return `${name ?? 'nothing'} may not be used, only: ${allowed.join(', ')}`;
     if (name === 'find' && words.some(word => FINDS_AND_DOES.test(word))) return 'find may only look';
     if (WRITES[name] && words.some(word => WRITES[name].test(word))) return `${name} may not write`;
   }
   return null;
 }
 
-const reason = refusal(String(JSON.parse(require('fs').readFileSync(0, 'utf8')).tool_input?.command ?? ''));
-if (reason !== null) {
-  process.stderr.write(`Refused: ${reason}\n`);
-  process.exit(2);
+module.exports = {refusal};
+
+if (require.main === module) {
+  const {tool_input: input} = JSON.parse(require('fs').readFileSync(0, 'utf8'));
+  const reason = refusal(String(input?.command ?? ''), process.argv.slice(2));
+  if (reason !== null) {
+    process.stderr.write(`Refused: ${reason}\n`);
+    process.exit(2);
+  }
 }

@@ -1,4 +1,5 @@
-"""One npm package and what it depends on. No install scripts are run: native programs are packages too."""
+"""One npm package and what it depends on. No install scripts are run but one that the part asks for: native
+programs are packages too."""
 
 from __future__ import annotations
 
@@ -31,6 +32,8 @@ def install_npm(
     wanted = {"private": True, "dependencies": {part.package: part.version}}
     (target / "package.json").write_text(json.dumps(wanted) + "\n", encoding="utf-8")
     lock = _install_packages(part, target, node, sources, say)
+    if part.has_install_script:
+        run_npm(node, ["rebuild", part.package, "--loglevel=error"], target, _remedy(part, sources))
     packages = _named(target / _RECORD)
     _check_version(part, target)
     # Both may name the registry of this machine.

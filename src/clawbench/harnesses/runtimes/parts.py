@@ -23,6 +23,8 @@ class NpmPart:
     name: str
     package: str
     version: str
+    has_install_script: bool = False
+    """The package does not run before its own install script has; nobody else's is run."""
 
 
 @dataclass(frozen=True)
