@@ -16,7 +16,9 @@ from typing import Any, cast
 import yaml
 
 from clawbench.harnesses import Harness, asks_model, get_harness, harness_names
+from clawbench.harnesses.playwright_mcp import PLAYWRIGHT_MCP
 from clawbench.harnesses.rehearsal import Rehearsed
+from clawbench.harnesses.runtimes.inventory import parts_of
 from clawbench.models import SCRIPTED, ApiType, Model
 from clawbench.results import RunDirectory, RunRecord
 from clawbench.runner import Host, Progress, RunSpec, open_host, run_task
@@ -31,6 +33,12 @@ def rehearsed(*kinds: str) -> list[tuple[str, str]]:
     """Every registered harness that asks a model, with each kind of task it does."""
     found = ((get_harness(name), kind) for name in harness_names() for kind in kinds)
     return [(one.name, kind) for one, kind in found if kind in one.kinds and asks_model(one)]
+
+
+def with_playwright() -> list[str]:
+    """Those that have their browser tools from Playwright's MCP server."""
+    found = (get_harness(name) for name, _ in rehearsed("web"))
+    return [one.name for one in found if PLAYWRIGHT_MCP in parts_of(one)]
 
 
 @dataclass

@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 
 from clawbench.errors import MissingPartError
-from clawbench.harnesses import get_harness, harness_names, installed_hash
+from clawbench.harnesses import get_harness, harness_names, installed_hash, playwright_mcp
 from clawbench.harnesses.program import Setting
 from clawbench.results import Cause, FinishReason, StopReason, Verdict
 from clawbench.runner.checking import Status, check_harness
 from clawbench.sandbox import proctree
 
-from .live import Made, busy, kill_program, perform, rehearsed, work
+from .live import Made, busy, kill_program, perform, rehearsed, with_playwright, work
 
 pytestmark = pytest.mark.harnesses
 ROOT = Path(__file__).parent.parent.parent
@@ -70,6 +70,22 @@ def test_told_to_come_later_twice_it_comes_again(name: str, kind: str, tmp_path:
         assert made.record.finish_reason is FinishReason.STOP
 
 
+@pytest.mark.parametrize("name", with_playwright())
+def test_browser_tools_that_take_their_time_are_waited_for(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the model is asked before it can do anything, as happens on a busy machine."""
+    harness, at_once = installed(name), playwright_mcp.server_command
+
+    def later(context: Any, runtime: Any) -> list[str]:
+        node, program, *options = at_once(context, runtime)
+        return [node, "-e", f"setTimeout(() => require({json.dumps(program)}), 6000)", "program", *options]
+
+    monkeypatch.setattr(playwright_mcp, "server_command", later)
+    made = asyncio.run(perform(harness, "web", work(harness, "web"), tmp_path))
+    assert passed(made), made.record
+
+
 @EVERY
 def test_a_model_that_always_fails_is_unreachable(name: str, kind: str, tmp_path: Path) -> None:
     made = asyncio.run(perform(installed(name), kind, FAILS, tmp_path))
@@ -95,7 +111,7 @@ def test_a_model_that_never_stops_meets_the_turn_limit(name: str, kind: str, tmp
 @EVERY
 def test_a_model_that_never_stops_meets_the_time_limit(name: str, kind: str, tmp_path: Path) -> None:
     harness = installed(name)
-    unhurried = busy(harness, kind, delay_s=0.5)
+    unhurried = busy(harness, kind, delay_s=4)
     made = asyncio.run(perform(harness, kind, unhurried, tmp_path, time_limit_s=15))
     assert made.record.stop_reason is StopReason.TIME_LIMIT, made.record
     assert made.record.finish_reason is (FinishReason.TIMEOUT if kind == "coding" else None)

@@ -130,6 +130,7 @@ def _playwright(context: RunContext, runtime: Runtime) -> dict[str, Any]:
     return {
         "command": command,
         "args": arguments,
+        "required": True,  # else it may begin without
         "startup_timeout_sec": 60,
         "tool_timeout_sec": 120,
         "default_tools_approval_mode": "approve",
