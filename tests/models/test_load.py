@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from clawbench.errors import InputError
-from clawbench.models import load_model, load_models
+from clawbench.models import ThinkingLevel, load_model, load_models
 
 GOOD = """
 claude:
@@ -40,6 +40,11 @@ def test_a_good_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(models["pool"].api_keys) == 2
     assert models["stand-in"].scripted
     assert models["stand-in"].policy == tmp_path / "policy.yaml"
+
+
+def test_thinking_can_be_off_as_yaml_reads_it(tmp_path: Path) -> None:
+    text = "a: {base_url: 'http://127.0.0.1:1/v1', api_type: openai-completions, thinking_level: off}"
+    assert load_models(write(tmp_path, text))["a"].thinking_level is ThinkingLevel.OFF
 
 
 def test_no_key_in_anything_that_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -52,6 +52,12 @@ class Model(BaseModel):
     max_tokens: int | None = Field(default=None, gt=0)
     price: Price | None = None
 
+    @field_validator("thinking_level", mode="before")
+    @classmethod
+    def _off_is_a_level(cls, level: object) -> object:
+        # YAML reads a bare `off` as false.
+        return ThinkingLevel.OFF if level is False else level
+
     @field_validator("base_url")
     @classmethod
     def _holds_no_secret(cls, url: str) -> str:
