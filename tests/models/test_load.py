@@ -43,8 +43,8 @@ def test_a_good_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_thinking_can_be_off_as_yaml_reads_it(tmp_path: Path) -> None:
-    text = "a: {base_url: 'http://127.0.0.1:1/v1', api_type: openai-completions, thinking_level: off}"
-    assert load_models(write(tmp_path, text))["a"].thinking_level is ThinkingLevel.OFF
+    text = GOOD.replace("thinking_level: high", "thinking_level: off").replace("${TEST_PROVIDER_KEY}", "none")
+    assert load_models(write(tmp_path, text))["claude"].thinking_level is ThinkingLevel.OFF
 
 
 def test_no_key_in_anything_that_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
