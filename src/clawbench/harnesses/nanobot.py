@@ -59,7 +59,8 @@ class NanobotHarness(ProgramHarness):
             "tools": [*_READING, *_WRITING] if coding else _READING,
             "denied": [] if coding else [f"{_PLAYWRIGHT}{name}" for name in playwright_mcp.CODE_TOOLS],
         }
-        return drive(context, runtime.python(self.name), "nanobot", prompt, settings)
+        quiet = {"LOGURU_LEVEL": "INFO"}
+        return drive(context, runtime.python(self.name), "nanobot", prompt, settings, quiet)
 
     def _config(self, context: RunContext, runtime: Runtime) -> dict[str, Any]:
         provider, suffix = _PROVIDERS[context.model.api_type]
