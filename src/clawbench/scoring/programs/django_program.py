@@ -63,7 +63,7 @@ class Book:
         self.bodies: Any = {}
         self.watched: Any = {}
         self.watch_body, self.shadowed = witness.watch, witness.shadowed
-        self.open_line = False
+        self.open_line = self.controlled = False
 
     def is_test_file(self, name: Any) -> Any:
         file = getattr(sys.modules.get(name), "__file__", None) or ""
@@ -243,17 +243,24 @@ def runner_class(book: Any) -> Any:
 
     class Runner(text_runner):  # type: ignore[misc]
         def __init__(self, *args: Any, **kwargs: Any) -> None:
-            kwargs["resultclass"] = result
+            if not book.controlled:
+                kwargs["resultclass"] = result
             super().__init__(*args, **kwargs)
 
         def run(self, test: Any) -> Any:
+            if book.controlled:  # a test that runs others, which do not count
+                return super().run(test)
             cases = [case for case in flat(test) if isinstance(case, unittest.TestCase)]
             book.enter(cases)
             for owner in make_controls(cases, book.is_test_file):
+                book.controlled = True
                 added = [owner(name) for name in vars(owner) if name.startswith("test_")]
                 book.enter(added, control=True)
                 test.addTests(added)
-            return super().run(test)
+            try:
+                return super().run(test)
+            finally:
+                book.controlled = False
 
     return Runner
 

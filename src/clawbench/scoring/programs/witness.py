@@ -26,6 +26,8 @@ def watch(function: Any, told: Any) -> Any:
         function.__closure__,
     )
     body.__kwdefaults__ = function.__kwdefaults__
+    # Some decorators look at what a test takes.
+    function.__signature__ = inspect.signature(function)
     is_async = inspect.iscoroutinefunction(function)
     function.__code__ = _code(function.__code__, (_awaiting if is_async else _calling)(body, told), is_async)
 
