@@ -9,7 +9,7 @@ import sysconfig
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from clawbench.harnesses.runtimes.tooling import InstallError, run_tool
+from clawbench.harnesses.runtimes.tooling import InstallError, need_program, run_tool
 
 LIBRARIES = "libraries"
 _ASSUMED = (
@@ -79,6 +79,7 @@ def _patchelf(*words: str | Path) -> str:
     return run_tool([_patchelf_program(), *words], _REMEDY)
 
 
-def _patchelf_program() -> Path:
+def _patchelf_program() -> str:
     """Of the package `patchelf`, which is nothing but this program."""
-    return Path(sysconfig.get_path("scripts"), "patchelf")
+    ours = Path(sysconfig.get_path("scripts"), "patchelf")
+    return str(ours) if ours.exists() else need_program("patchelf", "it came with Clawbench", "Reinstall it")
