@@ -115,7 +115,6 @@ def test_a_model_that_never_stops_meets_the_time_limit(name: str, kind: str, tmp
     made = asyncio.run(perform(harness, kind, unhurried, tmp_path, time_limit_s=15))
     assert made.record.stop_reason is StopReason.TIME_LIMIT, made.record
     assert made.record.finish_reason is (FinishReason.TIMEOUT if kind == "coding" else None)
-    assert made.record.usage.measured.turns >= 1
     assert not passed(made)
     assert made.left == []
 
