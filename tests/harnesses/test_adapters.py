@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -11,15 +14,22 @@ import pytest
 import yaml
 
 from clawbench.errors import InputError
-from clawbench.harnesses import CDP, get_harness, harness_names
+from clawbench.harnesses import CDP, driven, get_harness, harness_names
+from clawbench.harnesses.claude_code import ClaudeCodeHarness
+from clawbench.harnesses.codex import CodexHarness
 from clawbench.harnesses.evidence import finish_of
 from clawbench.harnesses.leftovers import Leftovers
+from clawbench.harnesses.npm_programs import reading
+from clawbench.harnesses.openclaw import OpenClawHarness
+from clawbench.harnesses.pi import PiHarness
 from clawbench.harnesses.program import Launch, ProgramHarness, Setting
 from clawbench.harnesses.rehearsal import Edit, Press
 from clawbench.harnesses.runtimes import InstalledPart, Runtime
 from clawbench.models import ApiType, Model, ThinkingLevel
 from clawbench.results import FinishReason
+from clawbench.runner import RunSpec
 from clawbench.runner.checking.policy import never_stop, rehearse
+from clawbench.runner.checking.tasks import web_task
 from clawbench.sandbox import Ended
 
 from .stage import run_context
@@ -43,7 +53,10 @@ def cases() -> list[Any]:
     return [pytest.param(*case, id="-".join(case)) for case in found]
 
 
-COPIED = {"agent-browser": "node_modules/agent-browser/bin/agent-browser-linux-musl-x64"}
+COPIED = {
+    "agent-browser": "node_modules/agent-browser/bin/agent-browser-linux-musl-x64",
+    "pi": "node_modules/@mariozechner/pi-coding-agent/package.json",
+}
 """Files of runtimes that a configuration needs a copy of."""
 
 
@@ -53,12 +66,15 @@ def pretended(harness: ProgramHarness, kind: str, directory: Path) -> Runtime:
         (directory / name / "source").mkdir(parents=True)
         copied = directory / name / COPIED.get(name, "source/program")
         copied.parent.mkdir(parents=True, exist_ok=True)
-        copied.touch()
+        copied.write_text("{}")
     return Runtime({name: InstalledPart(directory / name, version, "") for name, version in named.items()})
 
 
+ODD_NAME = "some/model:1 é😀@v'\"2"
+
+
 def model(api: ApiType, **more: Any) -> Model:
-    return Model(name="some/model 1", base_url="https://models.invalid/v1", api_type=api, **more)
+    return Model(name=ODD_NAME, base_url="https://models.invalid/v1", api_type=api, **more)
 
 
 async def configured(
@@ -161,3 +177,58 @@ async def test_a_version_that_was_not_tried_is_in_the_notices(tmp_path: Path) ->
         agent = await harness.open(context)
     (notice,) = agent.notices
     assert "9.9.9 has not been tried" in notice
+
+
+async def test_odd_names_of_models_survive_the_configuration(tmp_path: Path) -> None:
+    _, files = await configured(CodexHarness(), "coding", ApiType.OPENAI_RESPONSES, tmp_path)
+    assert tomllib.loads(files[".codex/config.toml"])["model"] == ODD_NAME
+
+
+async def test_openclaw_sees_no_account_in_a_model_name_and_is_told_of_thinking(tmp_path: Path) -> None:
+    launch, files = await configured(OpenClawHarness(), "coding", ApiType.OPENAI_COMPLETIONS, tmp_path)
+    named = launch_option(launch, "--model")
+    (entry,) = json.loads(files[".openclaw/openclaw.json"])["models"]["providers"]["gateway"]["models"]
+    assert named == f"gateway/{entry['id']}"
+    assert "@" not in named
+    assert entry["compat"]["supportsReasoningEffort"]
+
+
+async def test_settings_of_the_repository_are_not_those_of_the_program(tmp_path: Path) -> None:
+    for name in ("claude", "pi"):
+        (tmp_path / name).mkdir()
+    claude, _ = await configured(
+        ClaudeCodeHarness(), "coding", ApiType.ANTHROPIC_MESSAGES, tmp_path / "claude"
+    )
+    assert launch_option(claude, "--setting-sources") == "user"
+    pi, files = await configured(PiHarness(), "coding", ApiType.OPENAI_COMPLETIONS, tmp_path / "pi")
+    assert pi.env["PI_PACKAGE_DIR"].endswith("/.pi/package")
+    assert json.loads(files[".pi/package/package.json"])["piConfig"]["configDir"] != ".pi"
+
+
+def launch_option(launch: Launch, option: str) -> str:
+    return launch.argv[list(launch.argv).index(option) + 1]
+
+
+@pytest.mark.parametrize("name", ["claude-code", "codex"])
+def test_a_run_with_another_api_is_not_even_begun(name: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot speak google-generative-ai"):
+        RunSpec(
+            task=web_task(tmp_path),
+            model=model(ApiType.GOOGLE),
+            harness=get_harness(name),
+            output=tmp_path,
+            batch="b",
+        )
+
+
+def test_a_prompt_file_may_have_an_odd_path(tmp_path: Path) -> None:
+    prompt = tmp_path / "a b'c $(d).txt"
+    prompt.write_bytes(PROMPT.encode())
+    assert subprocess.check_output(reading(str(prompt), ["cat"])) == PROMPT.encode()
+
+
+@pytest.mark.parametrize("driver", ["browser_use", "generic", "hermes", "nanobot"])
+def test_drivers_do_not_change_line_ends(driver: str) -> None:
+    """GitHub's issues have `\\r\\n`, which reading a file as text would make `\\n` of."""
+    text = (Path(driven.__file__).parent / "drivers" / f"{driver}.py").read_text(encoding="utf-8")
+    assert re.search(r"""Path\(settings\["prompt"\]\)\.read_bytes\(\)""", text, re.IGNORECASE)

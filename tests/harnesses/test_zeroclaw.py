@@ -68,5 +68,5 @@ def test_its_usage_is_summed(home: Path) -> None:
 
 
 def test_its_configuration_is_toml() -> None:
-    config = {"model": 'a"b\\c\nü', "limit": 3, "agent": {"tools": ["x", "y"], "on": False, "rate": 1e6}}
+    config = {"model": 'a"b\\c\nü😀', "limit": 3, "agent": {"tools": ["x", "y"], "on": False, "rate": 1e6}}
     assert tomllib.loads(_toml(config)) == config

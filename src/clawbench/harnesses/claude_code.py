@@ -50,7 +50,8 @@ class ClaudeCodeHarness(ProgramHarness):
     def configure(self, context: RunContext, runtime: Runtime, prompt: str) -> Launch:
         prompt_file = write_home(context, "prompt.txt", prompt)
         program = runtime[self.name].path(f"node_modules/@anthropic-ai/claude-code-{npm_platform()}/claude")
-        options = ["-p", "--model", context.model.upstream_name, *_OUTPUT, *self._tools(context, runtime)]
+        options = ["-p", "--model", context.model.upstream_name, *_OUTPUT, *_OWN_SETTINGS]
+        options += self._tools(context, runtime)
         if effort := _EFFORT.get(context.model.thinking_level):
             options += ["--effort", effort]
         if context.max_turns is not None:
@@ -106,6 +107,8 @@ class ClaudeCodeHarness(ProgramHarness):
 
 
 _OUTPUT = ("--output-format", "stream-json", "--verbose", "--strict-mcp-config")
+_OWN_SETTINGS = ("--setting-sources", "user")
+"""The repository's `.claude/` would run hooks, and could name another model or address."""
 
 
 def _environment(context: RunContext) -> dict[str, str]:
@@ -146,7 +149,7 @@ def _outcome(result: dict[str, object]) -> Outcome:
 
 def _turns(result: dict[str, object]) -> int:
     """It counts the turn that it was not allowed to take."""
-    return count(result.get("num_turns")) - (_outcome(result) is Outcome.TURN_LIMIT)
+    return max(0, count(result.get("num_turns")) - (_outcome(result) is Outcome.TURN_LIMIT))
 
 
 def _usage(value: object) -> Usage | None:
@@ -161,4 +164,7 @@ def _usage(value: object) -> Usage | None:
 
 
 def _cost(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    """JSON's numbers may be larger than any float, and Python's JSON knows NaN."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e9:
+        return None
+    return float(value)

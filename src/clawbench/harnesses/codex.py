@@ -150,7 +150,7 @@ def _toml(table: Mapping[str, Any], name: str = "") -> str:
     """Written like JSON, whose strings, numbers, truth values and lists of these are TOML's too."""
     plain = {json.dumps(key): value for key, value in table.items() if not isinstance(value, dict)}
     lines = [f"[{name}]"] if name else []
-    lines += [f"{key} = {json.dumps(value)}" for key, value in plain.items()]
+    lines += [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in plain.items()]
     within = f"{name}." if name else ""
     inner = {json.dumps(key): value for key, value in table.items() if isinstance(value, dict)}
     return "\n".join([*lines, *(_toml(value, within + key) for key, value in inner.items()), ""])

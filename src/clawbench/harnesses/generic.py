@@ -10,7 +10,7 @@ from typing import Any
 
 from clawbench.harnesses.driven import drive
 from clawbench.harnesses.evidence import Evidence, Outcome
-from clawbench.harnesses.leftovers import Leftovers, count, json_lines, read_regular, short
+from clawbench.harnesses.leftovers import Leftovers, count, json_lines, short
 from clawbench.harnesses.program import Launch, ProgramHarness, Setting, gateway_url, write_home
 from clawbench.harnesses.protocol import RunContext
 from clawbench.harnesses.rehearsal import Edit, Forbidden, Line
@@ -71,7 +71,7 @@ class GenericHarness(ProgramHarness):
         result = leftovers.json(f"{_RECORD}/result.json")
         if not result:
             return Evidence(detail=short(leftovers.errors().strip()[-500:]))
-        messages = read_regular(leftovers.home / _RECORD / "messages.jsonl") or b""
+        messages = leftovers.read(f"{_RECORD}/messages.jsonl") or b""
         reported = result.get("usage")
         answers = reported if isinstance(reported, list) else []
         outcome, detail = _outcome(result)

@@ -13,7 +13,7 @@ import yaml
 from clawbench.harnesses import playwright_mcp
 from clawbench.harnesses.driven import drive
 from clawbench.harnesses.evidence import Evidence, Outcome
-from clawbench.harnesses.leftovers import Leftovers, count, json_lines, read_regular, short
+from clawbench.harnesses.leftovers import Leftovers, count, json_lines, short
 from clawbench.harnesses.program import (
     Launch,
     ProgramHarness,
@@ -90,7 +90,7 @@ class HermesHarness(ProgramHarness):
         result = leftovers.json(f"{_STATE}/result.json")
         if not result:
             return Evidence(detail=short((leftovers.errors().strip() or leftovers.text().strip())[-500:]))
-        messages = read_regular(leftovers.home / _STATE / "messages.jsonl") or b""
+        messages = leftovers.read(f"{_STATE}/messages.jsonl") or b""
         calls = [message.get("tool_calls") for message in json_lines(messages)]
         return Evidence(
             outcome=_outcome(result),

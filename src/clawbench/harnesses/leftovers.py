@@ -40,10 +40,26 @@ class Leftovers:
     def json(self, name: str) -> dict[str, Any]:
         """A JSON object in HOME; empty where there is none."""
         try:
-            value = json.loads(read_regular(self.home / name) or b"null")
+            value = json.loads(self.read(name) or b"null")
         except (ValueError, RecursionError):
             return {}
         return value if isinstance(value, dict) else {}
+
+    def read(self, name: str) -> bytes | None:
+        """A file in HOME, without following a link on the way to it."""
+        path = self.home / name
+        return read_regular(path) if self._is_within(path) else None
+
+    def files(self, pattern: str) -> list[Path]:
+        """What fits the pattern in HOME and is not reached through a link."""
+        return [path for path in sorted(self.home.glob(pattern)) if self._is_within(path)]
+
+    def _is_within(self, path: Path) -> bool:
+        home = self.home.resolve()
+        try:
+            return path.parent.resolve() == home / path.parent.relative_to(self.home)
+        except (OSError, RuntimeError):  # a circle of links
+            return False
 
 
 def json_lines(data: bytes) -> Iterator[dict[str, Any]]:

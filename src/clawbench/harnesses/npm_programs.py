@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import shlex
 from collections.abc import Sequence
 
 CONTEXT_WINDOW = 200_000
@@ -23,4 +24,4 @@ def npm_platform() -> str:
 
 def reading(prompt_file: str, argv: Sequence[str]) -> list[str]:
     """The command with the prompt on its standard input, which ends with it."""
-    return ["/bin/sh", "-c", f'exec "$0" "$@" <{prompt_file}', *argv]
+    return ["/bin/sh", "-c", f'exec "$0" "$@" <{shlex.quote(prompt_file)}', *argv]

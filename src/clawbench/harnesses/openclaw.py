@@ -44,6 +44,7 @@ if (reason !== null) {
 }
 process.exit(require('child_process').spawnSync('/bin/sh', ['-c', command], {stdio: 'inherit'}).status ?? 1);
 """
+_EFFORTS = [level.value for level in ThinkingLevel if level is not ThinkingLevel.OFF]
 _CODING_TOOLS = ["read", "write", "edit", "apply_patch", "exec", "process", "ls", "find", "grep"]
 _WEB_TOOLS = ["browser", "read", "exec"]
 
@@ -68,7 +69,7 @@ class OpenClawHarness(ProgramHarness):
         options = ["agent", "exec", "--message-file", prompt_file, "--json", "--code-mode", "direct"]
         options += ["--config", config, "--state-dir", f"{context.home}/{_STATE}"]
         options += ["--cwd", context.workspace, "--thinking", thinking.value]
-        options += ["--model", f"gateway/{context.model.upstream_name}"]
+        options += ["--model", f"gateway/{_model_id(context)}"]
         options += ["--timeout", str(max(1, round(context.time_limit_s)))]
         env = {"OPENCLAW_STATE_DIR": f"{context.home}/{_STATE}", "OPENCLAW_CONFIG_PATH": config, **_QUIET}
         node = [runtime.node]
@@ -123,8 +124,13 @@ class OpenClawHarness(ProgramHarness):
 _QUIET = {"OPENCLAW_NO_AUTO_UPDATE": "1", "OPENCLAW_NO_RESPAWN": "1", "OPENCLAW_DISABLE_BONJOUR": "1"}
 
 
+def _model_id(context: RunContext) -> str:
+    """What follows an `@` it takes for an account. The gateway writes the model's name into every request."""
+    return context.model.upstream_name.replace("@", "-")
+
+
 def _config(context: RunContext) -> dict[str, Any]:
-    model = f"gateway/{context.model.upstream_name}"
+    model = f"gateway/{_model_id(context)}"
     defaults: dict[str, Any] = {"model": {"primary": model}, "skipBootstrap": True}
     if context.model.temperature is not None:
         defaults["models"] = {model: {"params": {"temperature": context.model.temperature}}}
@@ -151,12 +157,14 @@ def _config(context: RunContext) -> dict[str, Any]:
 def _provider(context: RunContext) -> dict[str, Any]:
     model = context.model
     entry = {
-        "id": model.upstream_name,
+        "id": _model_id(context),
         "name": model.upstream_name,
         "reasoning": model.thinking_level not in (None, ThinkingLevel.OFF),
         "input": ["text", "image"] if context.kind == "web" else ["text"],
         "contextWindow": CONTEXT_WINDOW,
         "maxTokens": model.max_tokens or ANSWER_TOKENS,
+        # Of a provider that it does not know it believes that there is no such thing.
+        "compat": {"supportsReasoningEffort": True, "supportedReasoningEfforts": _EFFORTS},
     }
     return {
         "baseUrl": gateway_url(context) + _BASE[model.api_type],

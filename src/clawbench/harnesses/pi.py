@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from clawbench.harnesses.evidence import Evidence, Outcome
@@ -66,7 +67,8 @@ class PiHarness(ProgramHarness):
         options += ["--tools", _TOOLS, "--no-extensions", "--extension", extension]
         options += ["--no-skills", "--no-prompt-templates", "--no-themes"]
         argv = reading(write_home(context, "prompt.txt", prompt), [runtime.node, program, *options])
-        return Launch(argv, {"PI_OFFLINE": "1", "PI_TELEMETRY": "0", "PI_SKIP_VERSION_CHECK": "1"})
+        env = {"PI_PACKAGE_DIR": _own_package(context, Path(program).parents[1]), **_QUIET}
+        return Launch(argv, env | {"PI_CODING_AGENT_DIR": f"{context.home}/.pi/agent"})
 
     def examine(self, leftovers: Leftovers) -> Evidence:
         answers = [message for message in map(_answer, leftovers.json_lines()) if message]
@@ -107,6 +109,23 @@ _SETTINGS = {
         "provider": {"maxRetries": 0},
     },
 }
+
+
+_QUIET = {"PI_OFFLINE": "1", "PI_TELEMETRY": "0", "PI_SKIP_VERSION_CHECK": "1"}
+
+
+def _own_package(context: RunContext, package: Path) -> str:
+    """Its package under another name for a project's settings: a repository's `.pi` could have another shell,
+    or another system prompt."""
+    place = context.sandbox.home / ".pi" / "package"
+    place.mkdir(parents=True)
+    for path in package.iterdir():
+        if path.name != "package.json":
+            (place / path.name).symlink_to(path)
+    said = json.loads((package / "package.json").read_text(encoding="utf-8"))
+    said["piConfig"] = {**said.get("piConfig", {}), "configDir": ".pi-of-no-project"}
+    write_home(context, ".pi/package/package.json", json.dumps(said))
+    return f"{context.home}/.pi/package"
 
 
 def _models(context: RunContext) -> dict[str, Any]:

@@ -26,6 +26,9 @@ from clawbench.sandbox import Command, Ended, Sandbox
 LONGEST_ARGUMENT = 120_000
 """The kernel takes no single argument of more than 128 KiB."""
 
+LONGEST_NAME = 200
+"""Of a saved transcript, whose name has all the directories in it."""
+
 
 class Setting(StrEnum):
     """What a run may ask of a harness; one that it has no word for is named in the run's notices."""
@@ -92,13 +95,7 @@ class ProgramHarness(Rehearsed, ABC):
             sandbox.mount(mount)
 
     async def open(self, context: RunContext) -> ProgramAgent:
-        if context.model.api_type not in self.apis:
-            spoken = " or ".join(api.value for api in self.apis)
-            raise InputError(
-                f"harness {self.name!r} cannot speak {context.model.api_type.value}",
-                field=f"{context.model.name}.api_type",
-                remedy=f"Use an endpoint with {spoken}, or another harness",
-            )
+        check_api(self, context.model)
         stdout, stderr = context.harness_dir / "stdout.txt", context.harness_dir / "stderr.txt"
         return ProgramAgent(
             context, self._notices(context), Leftovers(context.sandbox.home, stdout, stderr, None)
@@ -122,7 +119,7 @@ class ProgramHarness(Rehearsed, ABC):
         return finish_of(self.examine(leftovers), ended)
 
     async def collect(self, agent: ProgramAgent, harness_dir: Path) -> Claim | None:
-        self.save_transcripts(agent.leftovers, harness_dir)
+        self.save_transcripts(agent, harness_dir)
         return self.examine(agent.leftovers).claim()
 
     async def close(self, agent: ProgramAgent) -> None:
@@ -130,14 +127,16 @@ class ProgramHarness(Rehearsed, ABC):
 
     # Shared
 
-    def save_transcripts(self, leftovers: Leftovers, harness_dir: Path) -> None:
-        """Copy the program's own record; no links are followed, names are kept flat."""
+    def save_transcripts(self, agent: ProgramAgent, harness_dir: Path) -> None:
+        """Copy the program's own record but for the token; no links are followed, names are kept flat."""
+        token = agent.context.token.encode()
         for pattern in self.transcripts:
-            for path in sorted(leftovers.home.glob(pattern)):
+            for path in agent.leftovers.files(pattern):
                 data = read_regular(path)
                 if data is not None:
-                    name = str(path.relative_to(leftovers.home)).replace("/", "_").lstrip(".")
-                    (harness_dir / name).write_bytes(data)
+                    name = str(path.relative_to(agent.leftovers.home)).replace("/", "_").lstrip(".")
+                    kept = harness_dir / name[-LONGEST_NAME:]
+                    kept.write_bytes(data.replace(token, b"*" * len(token)))
 
     @cached_property
     def runtime(self) -> Runtime:
@@ -162,6 +161,17 @@ class ProgramHarness(Rehearsed, ABC):
                 f"{', '.join(self.tried)}); `clawbench harness check {self.name}@{self.version}` tells"
             )
         return notices
+
+
+def check_api(harness: object, model: Model) -> None:
+    """Refuse a model that the harness cannot speak to; one that does not say what it speaks is believed."""
+    apis: Sequence[ApiType] = getattr(harness, "apis", None) or tuple(ApiType)
+    if model.api_type not in apis:
+        raise InputError(
+            f"harness {getattr(harness, 'name', '')!r} cannot speak {model.api_type.value}",
+            field=f"{model.name}.api_type",
+            remedy=f"Use an endpoint with {' or '.join(api.value for api in apis)}, or another harness",
+        )
 
 
 def asked_settings(model: Model, max_turns: int | None) -> dict[Setting, object]:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from clawbench.harnesses.evidence import Evidence, Outcome
-from clawbench.harnesses.leftovers import Leftovers, count, json_lines, read_regular, short
+from clawbench.harnesses.leftovers import Leftovers, count, json_lines, short
 from clawbench.harnesses.program import Launch, ProgramHarness, Setting, gateway_url, write_home
 from clawbench.harnesses.protocol import RunContext
 from clawbench.harnesses.rehearsal import Edit, Forbidden, Line
@@ -59,9 +59,9 @@ class ZeroClawHarness(ProgramHarness):
         return Launch(argv, {"RUST_LOG": "warn", "NO_COLOR": "1"})
 
     def examine(self, leftovers: Leftovers) -> Evidence:
-        trace = list(json_lines(read_regular(leftovers.home / _TRACE) or b""))
+        trace = list(json_lines(leftovers.read(_TRACE) or b""))
         kinds = [str(event.get("event_type")) for event in trace]
-        costs = list(json_lines(read_regular(leftovers.home / _COSTS) or b""))
+        costs = list(json_lines(leftovers.read(_COSTS) or b""))
         errors = leftovers.errors().strip()
         return Evidence(
             outcome=_outcome(kinds, leftovers, errors),
@@ -136,11 +136,15 @@ def _config(context: RunContext) -> dict[str, object]:
 
 def _toml(config: Mapping[str, object]) -> str:
     """Plain values first, then tables of plain values; JSON's are TOML's."""
-    plain = [f"{key} = {json.dumps(value)}" for key, value in config.items() if not isinstance(value, dict)]
+    plain = [_line(key, value) for key, value in config.items() if not isinstance(value, dict)]
     for name, table in config.items():
         if isinstance(table, dict):
-            plain += ["", f"[{name}]", *(f"{key} = {json.dumps(value)}" for key, value in table.items())]
+            plain += ["", f"[{name}]", *(_line(key, value) for key, value in table.items())]
     return "\n".join(plain) + "\n"
+
+
+def _line(key: str, value: object) -> str:
+    return f"{key} = {json.dumps(value, ensure_ascii=False)}"  # TOML has no pairs of surrogates
 
 
 def _outcome(kinds: Sequence[str], leftovers: Leftovers, errors: str) -> Outcome | None:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from clawbench.environments.browser.remote.endpoint import FLAG, Endpoint
 from clawbench.errors import InputError
 from clawbench.gateway import Budget
-from clawbench.harnesses import Harness
+from clawbench.harnesses import Harness, asks_model
+from clawbench.harnesses.program import check_api
 from clawbench.models import Model
 from clawbench.results import RunOptions
 from clawbench.runner.replay import Replaying
@@ -83,6 +84,8 @@ class RunSpec:
                 field="--harness",
                 remedy="`clawbench harness list` shows what each can do",
             )
+        if asks_model(self.harness):
+            check_api(self.harness, self.model)
 
         if self.view is not None and self.task.kind != "web":
             raise InputError(

@@ -14,7 +14,7 @@ from browser_use import Agent, Browser, ChatAnthropic, ChatOpenAI, Tools
 async def drive(settings: dict[str, Any]) -> None:
     browser = Browser(cdp_url=settings["cdp_url"], keep_alive=True, enable_default_extensions=False)
     agent = Agent(
-        task=Path(settings["prompt"]).read_text(encoding="utf-8"),
+        task=Path(settings["prompt"]).read_bytes().decode(),
         llm=_model(settings),
         browser=browser,
         tools=Tools(exclude_actions=settings["exclude"]),

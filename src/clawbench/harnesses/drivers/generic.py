@@ -91,7 +91,7 @@ def drive() -> None:
     agent = agentmain.GenericAgent()
     agent.peer_hint = False
     threading.Thread(target=agent.run, daemon=True).start()
-    said = agent.put_task(Path(SETTINGS["prompt"]).read_text(encoding="utf-8"), source="func")
+    said = agent.put_task(Path(SETTINGS["prompt"]).read_bytes().decode(), source="func")
     while "done" not in (item := said.get()):
         pass
     history = agent.llmclient.backend.history

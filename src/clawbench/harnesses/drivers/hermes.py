@@ -22,7 +22,7 @@ def drive(settings: dict[str, Any]) -> None:
         return result
 
     AIAgent.run_conversation = watched
-    prompt = Path(settings["prompt"]).read_text(encoding="utf-8")
+    prompt = Path(settings["prompt"]).read_bytes().decode()
     # Set here: an argument of the process has a limit of length, and everybody sees it.
     sys.argv = ["hermes", "chat", *settings["options"], f"--query={prompt}"]
     hermes_cli.main.main()

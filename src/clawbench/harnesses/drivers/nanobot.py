@@ -21,7 +21,7 @@ async def drive(settings: dict[str, Any]) -> None:
         await bot._mcp_provider.connect()
     for name in settings["denied"]:
         bot._loop.tools.unregister(name)
-    prompt = Path(settings["prompt"]).read_text(encoding="utf-8")
+    prompt = Path(settings["prompt"]).read_bytes().decode()
     async with bot:
         try:
             async for event in bot.stream(prompt, session_key="clawbench:run"):
