@@ -22,7 +22,7 @@ from clawbench.harnesses.leftovers import Leftovers
 from clawbench.harnesses.npm_programs import reading
 from clawbench.harnesses.openclaw import OpenClawHarness
 from clawbench.harnesses.pi import PiHarness
-from clawbench.harnesses.program import Launch, ProgramHarness, Setting
+from clawbench.harnesses.program import Launch, ProgramHarness, Setting, asked_settings
 from clawbench.harnesses.rehearsal import Edit, Press
 from clawbench.harnesses.runtimes import InstalledPart, Runtime
 from clawbench.models import ApiType, Model, ThinkingLevel
@@ -141,7 +141,9 @@ async def test_what_it_cannot_be_told_is_in_the_notices(harness: ProgramHarness,
     kind = cast(Literal["web", "coding"], min(harness.kinds))
     async with run_context(tmp_path, kind, {}, provider="none", model=asking, max_turns=9) as context:
         agent = await harness.open(context)
-    for setting in Setting:
+        asked = asked_settings(context)
+    assert set(Setting) - set(asked) <= ({Setting.COMMAND_TIME} if kind == "web" else set())
+    for setting in asked:
         named = any(f"no setting for the {setting.value}" in notice for notice in agent.notices)
         assert named is (setting not in harness.settings), setting
 

@@ -40,7 +40,7 @@ class ClaudeCodeHarness(ProgramHarness):
     kinds = frozenset({"web", "coding"})
     tried = ("2.1.325",)
     apis = (ApiType.ANTHROPIC_MESSAGES,)
-    settings = frozenset({Setting.THINKING, Setting.MAX_TOKENS, Setting.TURNS})
+    settings = frozenset({Setting.THINKING, Setting.MAX_TOKENS, Setting.TURNS, Setting.COMMAND_TIME})
     transcripts = (".claude/projects/*/*.jsonl",)
 
     def parts(self, kind: str | None = None) -> Sequence[Part]:

@@ -55,7 +55,7 @@ class OpenClawHarness(ProgramHarness):
     kinds = frozenset({"web", "coding"})
     tried = ("2026.9.6",)
     apis = tuple(_BASE)
-    settings = frozenset({Setting.THINKING, Setting.TEMPERATURE, Setting.MAX_TOKENS})
+    settings = frozenset({Setting.THINKING, Setting.TEMPERATURE, Setting.MAX_TOKENS, Setting.COMMAND_TIME})
     transcripts = (f"{_STATE}/agents/main/agent/openclaw-agent.sqlite*",)
 
     def parts(self, kind: str | None = None) -> Sequence[Part]:

@@ -18,6 +18,7 @@ from clawbench.harnesses.leftovers import Leftovers, read_regular
 from clawbench.harnesses.protocol import CDP, GATEWAY, AgentResult, RunContext
 from clawbench.harnesses.rehearsal import Rehearsed
 from clawbench.harnesses.runtimes import Part, Runtime, find_runtime
+from clawbench.harnesses.tool_policy import SHELL_TIMEOUT_S
 from clawbench.models import ApiType, Model
 from clawbench.places import cache_directory
 from clawbench.results import Claim
@@ -37,6 +38,7 @@ class Setting(StrEnum):
     TEMPERATURE = "temperature"
     MAX_TOKENS = "max tokens"
     TURNS = "turn limit"
+    COMMAND_TIME = "time limit of a command"
 
 
 @dataclass(frozen=True)
@@ -149,7 +151,7 @@ class ProgramHarness(Rehearsed, ABC):
         return self.runtime[parts[0].name].content_hash if parts else None
 
     def _notices(self, context: RunContext) -> list[str]:
-        asked = asked_settings(context.model, context.max_turns)
+        asked = asked_settings(context)
         notices = [
             f"{self.name} has no setting for the {setting.value}: {value} was not passed on"
             for setting, value in asked.items()
@@ -174,13 +176,15 @@ def check_api(harness: object, model: Model) -> None:
         )
 
 
-def asked_settings(model: Model, max_turns: int | None) -> dict[Setting, object]:
+def asked_settings(context: RunContext) -> dict[Setting, object]:
     """What this run asks for, as far as it asks."""
+    model = context.model
     values: dict[Setting, object] = {
         Setting.THINKING: model.thinking_level and model.thinking_level.value,
         Setting.TEMPERATURE: model.temperature,
         Setting.MAX_TOKENS: model.max_tokens,
-        Setting.TURNS: max_turns,
+        Setting.TURNS: context.max_turns,
+        Setting.COMMAND_TIME: f"{SHELL_TIMEOUT_S} s" if context.kind == "coding" else None,
     }
     return {setting: value for setting, value in values.items() if value is not None}
 

@@ -44,7 +44,7 @@ class ZeroClawHarness(ProgramHarness):
     kinds = frozenset({"coding"})
     tried = ("0.6.9",)
     apis = tuple(_PROVIDERS)
-    settings = frozenset({Setting.TEMPERATURE, Setting.MAX_TOKENS, Setting.TURNS})
+    settings = frozenset({Setting.TEMPERATURE, Setting.MAX_TOKENS, Setting.TURNS, Setting.COMMAND_TIME})
     transcripts = (_TRACE, _COSTS)
 
     def parts(self, kind: str | None = None) -> Sequence[Part]:
