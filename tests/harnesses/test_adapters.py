@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import tomllib
 from collections.abc import Iterator
@@ -21,7 +22,8 @@ from clawbench.harnesses.evidence import finish_of
 from clawbench.harnesses.leftovers import Leftovers
 from clawbench.harnesses.npm_programs import reading
 from clawbench.harnesses.openclaw import OpenClawHarness
-from clawbench.harnesses.pi import PiHarness
+from clawbench.harnesses.opencode import OpenCodeHarness
+from clawbench.harnesses.pi import _EXTENSION, PiHarness
 from clawbench.harnesses.program import Launch, ProgramHarness, Setting, asked_settings
 from clawbench.harnesses.rehearsal import Edit, Press
 from clawbench.harnesses.runtimes import InstalledPart, Runtime
@@ -234,3 +236,29 @@ def test_drivers_do_not_change_line_ends(driver: str) -> None:
     """GitHub's issues have `\\r\\n`, which reading a file as text would make `\\n` of."""
     text = (Path(driven.__file__).parent / "drivers" / f"{driver}.py").read_text(encoding="utf-8")
     assert re.search(r"""Path\(settings\["prompt"\]\)\.read_bytes\(\)""", text, re.IGNORECASE)
+
+
+@pytest.mark.parametrize(
+    "harness", [OpenClawHarness(), OpenCodeHarness(), PiHarness()], ids=lambda one: one.name
+)
+async def test_google_clients_can_make_a_path_of_a_name(harness: ProgramHarness, tmp_path: Path) -> None:
+    launch, _ = await configured(harness, "coding", ApiType.GOOGLE, tmp_path)
+    named = launch_option(launch, "--model").removeprefix("gateway/")
+    assert re.fullmatch(r"some-model-1[\w.-]+", named, re.ASCII)
+
+
+def test_pi_sends_no_temperature_beside_anthropics_thinking() -> None:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("there is no node")
+    limits = {"temperature": 0.3, "google": False, "turns": None, "shellSeconds": 180}
+    extension = (_EXTENSION % json.dumps(limits)).replace("export default function", "function extension")
+    asked = """
+      const kinds = [{type: "enabled"}, {type: "adaptive"}, {type: "disabled"}, undefined];
+      const acts = {};
+      extension({on: (event, act) => { acts[event] = act; }});
+      for (const thinking of kinds)
+        console.log(acts.before_provider_request({payload: {thinking}})?.temperature ?? "left");
+    """
+    said = subprocess.check_output([node, "-e", extension + asked])
+    assert said.decode().split() == ["left", "left", "0.3", "0.3"]

@@ -9,7 +9,15 @@ from typing import Any
 from clawbench.harnesses.evidence import Evidence, Outcome
 from clawbench.harnesses.leftovers import Leftovers, count, short
 from clawbench.harnesses.npm_programs import ANSWER_TOKENS, CONTEXT_WINDOW
-from clawbench.harnesses.program import Launch, ProgramHarness, Setting, browser_url, gateway_url, write_home
+from clawbench.harnesses.program import (
+    Launch,
+    ProgramHarness,
+    Setting,
+    browser_url,
+    gateway_url,
+    model_id,
+    write_home,
+)
 from clawbench.harnesses.protocol import RunContext
 from clawbench.harnesses.rehearsal import Edit, Forbidden, Line, Press
 from clawbench.harnesses.runtimes import NODE, NpmPart, Part, Runtime
@@ -126,7 +134,7 @@ _QUIET = {"OPENCLAW_NO_AUTO_UPDATE": "1", "OPENCLAW_NO_RESPAWN": "1", "OPENCLAW_
 
 def _model_id(context: RunContext) -> str:
     """What follows an `@` it takes for an account. The gateway writes the model's name into every request."""
-    return context.model.upstream_name.replace("@", "-")
+    return model_id(context.model).replace("@", "-")
 
 
 def _config(context: RunContext) -> dict[str, Any]:

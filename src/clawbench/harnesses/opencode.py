@@ -10,7 +10,7 @@ from clawbench.harnesses import playwright_mcp
 from clawbench.harnesses.evidence import Evidence, Outcome
 from clawbench.harnesses.leftovers import Leftovers, count, short
 from clawbench.harnesses.npm_programs import ANSWER_TOKENS, CONTEXT_WINDOW, npm_platform, reading
-from clawbench.harnesses.program import Launch, ProgramHarness, Setting, gateway_url, write_home
+from clawbench.harnesses.program import Launch, ProgramHarness, Setting, gateway_url, model_id, write_home
 from clawbench.harnesses.protocol import RunContext
 from clawbench.harnesses.rehearsal import Edit, Forbidden, Line, Press
 from clawbench.harnesses.runtimes import NpmPart, Part, Runtime
@@ -89,7 +89,7 @@ class OpenCodeHarness(ProgramHarness):
             "--format",
             "json",
             "--model",
-            f"gateway/{context.model.upstream_name}",
+            f"gateway/{model_id(context.model)}",
             "--title",
             "run",
         ]
@@ -140,7 +140,7 @@ class OpenCodeHarness(ProgramHarness):
 
 
 def _config(context: RunContext) -> dict[str, Any]:
-    model = f"gateway/{context.model.upstream_name}"
+    model = f"gateway/{model_id(context.model)}"
     return {
         "$schema": "https://opencode.ai/config.json",
         "autoupdate": False,
@@ -160,7 +160,7 @@ def _config(context: RunContext) -> dict[str, Any]:
 def _provider(context: RunContext) -> dict[str, Any]:
     client, path = _CLIENTS[context.model.api_type]
     options = {"baseURL": gateway_url(context) + path, "apiKey": context.token, "timeout": 600_000}
-    models = {context.model.upstream_name: _model(context)}
+    models = {model_id(context.model): _model(context)}
     return {"npm": client, "name": "gateway", "options": options, "models": models}
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from clawbench.harnesses.evidence import Evidence, Outcome
 from clawbench.harnesses.leftovers import Leftovers, count, short
 from clawbench.harnesses.npm_programs import ANSWER_TOKENS, CONTEXT_WINDOW, LAST_ATTEMPT, reading
-from clawbench.harnesses.program import Launch, ProgramHarness, Setting, gateway_url, write_home
+from clawbench.harnesses.program import Launch, ProgramHarness, Setting, gateway_url, model_id, write_home
 from clawbench.harnesses.protocol import RunContext
 from clawbench.harnesses.rehearsal import Edit, Forbidden, Line
 from clawbench.harnesses.runtimes import NODE, NpmPart, Part, Runtime
@@ -30,7 +30,8 @@ const {temperature, google, turns, shellSeconds} = %s;
 let asked = 0;
 export default function (pi) {
   pi.on("before_provider_request", ({payload}) => {
-    if (temperature === null) return undefined;
+    // Anthropic takes no temperature beside thinking.
+    if (temperature === null || (payload.thinking && payload.thinking.type !== "disabled")) return undefined;
     return google ? {...payload, config: {...payload.config, temperature}} : {...payload, temperature};
   });
   pi.on("tool_call", ({toolName, input}) => {
@@ -62,7 +63,7 @@ class PiHarness(ProgramHarness):
         write_home(context, ".pi/agent/settings.json", json.dumps(_SETTINGS))
         extension = write_home(context, ".pi/limits.js", _EXTENSION % json.dumps(_limits(context)))
         program = runtime[self.name].path("node_modules/@mariozechner/pi-coding-agent/dist/cli.js")
-        options = ["-p", "--mode", "json", "--provider", "gateway", "--model", model.upstream_name]
+        options = ["-p", "--mode", "json", "--provider", "gateway", "--model", model_id(model)]
         options += ["--thinking", model.thinking_level.value if model.thinking_level else "off"]
         options += ["--tools", _TOOLS, "--no-extensions", "--extension", extension]
         options += ["--no-skills", "--no-prompt-templates", "--no-themes"]
@@ -144,7 +145,7 @@ def _models(context: RunContext) -> dict[str, Any]:
 
 def _model(model: Model) -> dict[str, Any]:
     return {
-        "id": model.upstream_name,
+        "id": model_id(model),
         "name": model.upstream_name,
         "reasoning": model.thinking_level is not None,
         "input": ["text"],

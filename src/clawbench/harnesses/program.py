@@ -206,9 +206,12 @@ def write_home(context: RunContext, name: str, content: str) -> str:
     return f"{context.home}/{name}"
 
 
-def slug(name: str) -> str:
-    """A model's name where a harness wants an identifier."""
-    return re.sub(r"[^A-Za-z0-9._-]", "-", name)
+def model_id(model: Model) -> str:
+    """The model's name, or what Google's clients can make a path of. The gateway writes the name itself into
+    every request."""
+    if model.api_type is not ApiType.GOOGLE:
+        return model.upstream_name
+    return re.sub(r"[^A-Za-z0-9._-]", "-", model.upstream_name)
 
 
 def _command(context: RunContext, launch: Launch, left: Leftovers) -> Command:
