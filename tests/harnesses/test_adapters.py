@@ -22,7 +22,7 @@ from clawbench.harnesses.evidence import finish_of
 from clawbench.harnesses.leftovers import Leftovers
 from clawbench.harnesses.npm_programs import reading
 from clawbench.harnesses.openclaw import OpenClawHarness
-from clawbench.harnesses.opencode import OpenCodeHarness
+from clawbench.harnesses.opencode import OpenCodeHarness, _answer_tokens, _thinking
 from clawbench.harnesses.pi import _EXTENSION, PiHarness
 from clawbench.harnesses.program import Launch, ProgramHarness, Setting, asked_settings
 from clawbench.harnesses.rehearsal import Edit, Press
@@ -262,3 +262,11 @@ def test_pi_sends_no_temperature_beside_anthropics_thinking() -> None:
     """
     said = subprocess.check_output([node, "-e", extension + asked])
     assert said.decode().split() == ["left", "left", "0.3", "0.3"]
+
+
+@pytest.mark.parametrize("most", [None, 2048, 20_000])
+def test_opencode_asks_for_no_more_tokens_than_it_may(most: int | None) -> None:
+    asked = model(ApiType.ANTHROPIC_MESSAGES, thinking_level=ThinkingLevel.HIGH, max_tokens=most)
+    budget = _thinking(asked)["thinking"]["budgetTokens"]
+    assert budget >= 1024, "Anthropic takes no less"
+    assert most is None or budget + _answer_tokens(asked) == most

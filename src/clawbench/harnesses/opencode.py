@@ -14,6 +14,7 @@ from clawbench.harnesses.program import Launch, ProgramHarness, Setting, gateway
 from clawbench.harnesses.protocol import RunContext
 from clawbench.harnesses.rehearsal import Edit, Forbidden, Line, Press
 from clawbench.harnesses.runtimes import NpmPart, Part, Runtime
+from clawbench.harnesses.thinking import anthropic_budget, thinks
 from clawbench.harnesses.tool_policy import READ_ONLY_COMMANDS, SHELL_TIMEOUT_S
 from clawbench.models import ApiType, Model, ThinkingLevel
 from clawbench.results import Usage
@@ -49,13 +50,6 @@ export const TurnLimit = async () => ({{
 """Its own `steps` only asks the model to come to an end."""
 _FORBIDDEN = ("webfetch", "websearch", "codesearch", "task", "skill", "todowrite", "question")
 _FINDS_AND_DOES = ("find *-exec*", "find *-ok*", "find *-delete*", "find *-fprint*", "find *-fls*")
-_BUDGETS = {
-    ThinkingLevel.MINIMAL: 1024,
-    ThinkingLevel.LOW: 4096,
-    ThinkingLevel.MEDIUM: 8192,
-    ThinkingLevel.HIGH: 16_000,
-    ThinkingLevel.XHIGH: 31_999,
-}
 
 
 class OpenCodeHarness(ProgramHarness):
@@ -170,25 +164,35 @@ def _model(context: RunContext) -> dict[str, Any]:
     return {
         "name": model.upstream_name,
         "tool_call": True,
-        "reasoning": model.thinking_level not in (None, ThinkingLevel.OFF),
+        "reasoning": thinks(model),
         "temperature": True,
         "attachment": "image" in seen,
         "modalities": {"input": seen, "output": ["text"]},
-        "limit": {"context": CONTEXT_WINDOW, "output": model.max_tokens or ANSWER_TOKENS},
+        "limit": {"context": CONTEXT_WINDOW, "output": _answer_tokens(model)},
         "options": _thinking(model),
     }
+
+
+def _answer_tokens(model: Model) -> int:
+    """Its client of Anthropic's API asks for as many more as are for thinking."""
+    if model.max_tokens is None:
+        return ANSWER_TOKENS
+    if model.api_type is not ApiType.ANTHROPIC_MESSAGES or not thinks(model):
+        return model.max_tokens
+    budget, tokens = anthropic_budget(model)
+    return max(1, tokens - budget)
 
 
 def _thinking(model: Model) -> dict[str, Any]:
     level = model.thinking_level
     if level is None:
         return {}
-    budget = _BUDGETS.get(level)
     if model.api_type is ApiType.ANTHROPIC_MESSAGES:
-        return {"thinking": {"type": "enabled", "budgetTokens": budget} if budget else {"type": "disabled"}}
+        enabled = {"type": "enabled", "budgetTokens": anthropic_budget(model)[0]}
+        return {"thinking": enabled if thinks(model) else {"type": "disabled"}}
     if model.api_type is ApiType.GOOGLE:
         named = "high" if level is ThinkingLevel.XHIGH else level.value
-        return {"thinkingConfig": {"thinkingLevel": named} if budget else {"thinkingBudget": 0}}
+        return {"thinkingConfig": {"thinkingLevel": named} if thinks(model) else {"thinkingBudget": 0}}
     return {"reasoningEffort": "none" if level is ThinkingLevel.OFF else level.value}
 
 
