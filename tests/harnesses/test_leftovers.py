@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from clawbench.harnesses import get_harness
+from clawbench.harnesses import get_harness, program
 from clawbench.harnesses.claude_code import ClaudeCodeHarness
 from clawbench.harnesses.leftovers import Leftovers
 from clawbench.harnesses.program import ProgramAgent, ProgramHarness
@@ -68,6 +68,17 @@ async def test_long_names_are_cut_and_the_token_is_taken_out(tmp_path: Path) -> 
     assert name.endswith("a.jsonl")
     assert data.startswith(b'{"key": "***')
     assert b"cb-" not in data
+
+
+async def test_transcripts_do_not_fill_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(program, "LARGEST", 1000)
+    project = tmp_path / "home" / ".claude" / "projects" / "p"
+    project.mkdir(parents=True)
+    for number in range(300):
+        (project / f"{number:03}.jsonl").write_bytes(b"x" * (600 if number < 2 else 1))
+    found = await saved(ClaudeCodeHarness(), tmp_path / "home", tmp_path)
+    assert len(found) == program.MOST_TRANSCRIPTS - 1
+    assert "claude_projects_p_001.jsonl" not in found
 
 
 @pytest.mark.parametrize("cost", ["1" + "0" * 400, "NaN", "-Infinity", "true", '"1"'])

@@ -8,13 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 
 import anyio
 
 from clawbench.errors import InputError
 from clawbench.harnesses.evidence import Evidence, finish_of
-from clawbench.harnesses.leftovers import Leftovers, read_regular
+from clawbench.harnesses.leftovers import LARGEST, Leftovers, read_regular
 from clawbench.harnesses.protocol import CDP, GATEWAY, AgentResult, RunContext
 from clawbench.harnesses.rehearsal import Rehearsed
 from clawbench.harnesses.runtimes import Part, Runtime, find_runtime
@@ -27,6 +28,7 @@ from clawbench.sandbox import Command, Ended, Sandbox
 LONGEST_ARGUMENT = 120_000
 """The kernel takes no single argument of more than 128 KiB."""
 
+MOST_TRANSCRIPTS = 100
 LONGEST_NAME = 200
 """Of a saved transcript, whose name has all the directories in it."""
 
@@ -132,13 +134,15 @@ class ProgramHarness(Rehearsed, ABC):
     def save_transcripts(self, agent: ProgramAgent, harness_dir: Path) -> None:
         """Copy the program's own record but for the token; no links are followed, names are kept flat."""
         token = agent.context.token.encode()
-        for pattern in self.transcripts:
-            for path in agent.leftovers.files(pattern):
-                data = read_regular(path)
-                if data is not None:
-                    name = str(path.relative_to(agent.leftovers.home)).replace("/", "_").lstrip(".")
-                    kept = harness_dir / name[-LONGEST_NAME:]
-                    kept.write_bytes(data.replace(token, b"*" * len(token)))
+        found = (path for pattern in self.transcripts for path in agent.leftovers.files(pattern))
+        room = LARGEST
+        for path in islice(found, MOST_TRANSCRIPTS):
+            data = read_regular(path)
+            if data is not None and len(data) < room:
+                room -= len(data)
+                name = str(path.relative_to(agent.leftovers.home)).replace("/", "_").lstrip(".")
+                kept = harness_dir / name[-LONGEST_NAME:]
+                kept.write_bytes(data.replace(token, b"*" * len(token)))
 
     @cached_property
     def runtime(self) -> Runtime:
