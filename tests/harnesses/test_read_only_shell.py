@@ -40,6 +40,11 @@ CASES = {
     "find / -exec rm {} ;": False,
     "sort -ro out in": False,
     "cat <(id)": False,
+    "sort x 2>&1 | uniq -cf 1 | uniq -s 2 y": True,
+    "uniq in out": False,
+    "uniq - out": False,
+    "uniq -c -- in out": False,
+    "cat x >/dev/nullable": False,
     "": False,
 }
 

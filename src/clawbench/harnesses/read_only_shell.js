@@ -4,9 +4,14 @@
 'use strict';
 const WORD = /'[^']*'|"(?:[^"\\$`]|\\.)*"|\\.|[^\s'"\\|&;<>()$`#]+/y;
 const BETWEEN = /\|\||&&|\||;/y;
-const QUIET = /2>&1|2?>\s*\/dev\/null/y;
+const QUIET = /(?:2>&1|2?>\s*\/dev\/null)(?=[\s|&;]|$)/y;
 const FINDS_AND_DOES = /^-(exec|execdir|ok|okdir|delete|fprint|fprint0|fprintf|fls)$/;
 const WRITES = {sort: /^(-[A-Za-z]*o|--o|--co)/, file: /^(-[A-Za-z]*C|--comp)/};
+
+// uniq writes into a second file.
+const TAKES_NUMBER = /^(-[A-Za-z]*[fsw]|--(skip-fields|skip-chars|check-chars))$/;
+const isFile = (word, at, words) => word === '-' || !(word.startsWith('-') || TAKES_NUMBER.test(words[at - 1] ?? ''));
+const uniqWrites = words => words.includes('--') || words.filter(isFile).length > 1;
 
 function commands(text) {
   const found = [[]];
@@ -37,6 +42,7 @@ function refusal(text, allowed) {
     if (name === undefined && index > 0 && index === found.length - 1) continue;
     if (!allowed.includes(name)) return `${name ?? 'nothing'} may not be used, only: ${allowed.join(', ')}`;
     if (name === 'find' && words.some(word => FINDS_AND_DOES.test(word))) return 'find may only look';
+    if (name === 'uniq' && uniqWrites(words)) return 'uniq may only read one file';
     if (WRITES[name] && words.some(word => WRITES[name].test(word))) return `${name} may not write`;
   }
   return null;
