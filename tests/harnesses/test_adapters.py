@@ -14,7 +14,7 @@ from typing import Any, Literal, cast
 import pytest
 import yaml
 
-from clawbench.errors import InputError
+from clawbench.errors import InputError, MissingPartError
 from clawbench.harnesses import CDP, driven, get_harness, harness_names
 from clawbench.harnesses.claude_code import ClaudeCodeHarness
 from clawbench.harnesses.codex import CodexHarness
@@ -270,3 +270,8 @@ def test_opencode_asks_for_no_more_tokens_than_it_may(most: int | None) -> None:
     budget = _thinking(asked)["thinking"]["budgetTokens"]
     assert budget >= 1024, "Anthropic takes no less"
     assert most is None or budget + _answer_tokens(asked) == most
+
+
+def test_a_version_that_is_missing_is_the_one_to_install() -> None:
+    with pytest.raises(MissingPartError, match=r"harness install codex@99\.0\.0`"):
+        _ = CodexHarness("99.0.0").runtime

@@ -146,7 +146,8 @@ class ProgramHarness(Rehearsed, ABC):
 
     @cached_property
     def runtime(self) -> Runtime:
-        return find_runtime(self.name, self.parts(), cache_directory())
+        named = self.name if self.version == self.tried[0] else f"{self.name}@{self.version}"
+        return find_runtime(named, self.parts(), cache_directory())
 
     @property
     def content_hash(self) -> str | None:
