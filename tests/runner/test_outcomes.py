@@ -110,7 +110,7 @@ def test_a_model_that_cannot_be_reached_is_not_the_agents_fault(tmp_path: Path) 
 
 
 def test_a_cap_that_could_not_be_kept_is_refused_before_anything_is_written(tmp_path: Path) -> None:
-    unpriced = Model(name="mystery-9", base_url="http://127.0.0.1:9", api_type=ApiType.GOOGLE)
+    unpriced = Model(name="mystery-9", base_url="http://127.0.0.1:9", api_type=ApiType.OPENAI_COMPLETIONS)
     with pytest.raises(InputError, match="price"):
         perform(unpriced, tmp_path, budget=Budget(cost_usd=1.0))
     assert not (tmp_path / "runs").exists()
