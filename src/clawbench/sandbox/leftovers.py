@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import time
@@ -25,10 +26,8 @@ def remove_cgroup(path: str, deadline: float) -> None:
     while True:
         try:
             os.rmdir(path)
-        except FileNotFoundError:
-            return
-        except OSError:
-            if time.monotonic() > deadline:
+        except OSError as error:
+            if error.errno != errno.EBUSY or time.monotonic() > deadline:
                 return
             time.sleep(0.01)
         else:
