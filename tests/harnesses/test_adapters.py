@@ -275,3 +275,14 @@ def test_opencode_asks_for_no_more_tokens_than_it_may(most: int | None) -> None:
 def test_a_version_that_is_missing_is_the_one_to_install() -> None:
     with pytest.raises(MissingPartError, match=r"harness install codex@99\.0\.0`"):
         _ = CodexHarness("99.0.0").runtime
+
+
+async def test_plugins_of_a_repository_are_covered_from_opencode(tmp_path: Path) -> None:
+    harness = OpenCodeHarness()
+    runtime = pretended(harness, "coding", tmp_path / "cache")
+    asking = model(ApiType.OPENAI_COMPLETIONS)
+    async with run_context(tmp_path, "coding", {}, provider="none", model=asking) as context:
+        harness.configure(context, runtime, PROMPT)
+        shown = Path(context.sandbox.inside(f"{context.workspace}/.opencode"))
+        assert shown.is_dir()
+        assert not list(shown.iterdir())

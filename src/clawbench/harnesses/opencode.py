@@ -18,6 +18,7 @@ from clawbench.harnesses.thinking import anthropic_budget, thinks
 from clawbench.harnesses.tool_policy import READ_ONLY_COMMANDS, SHELL_TIMEOUT_S
 from clawbench.models import ApiType, Model, ThinkingLevel
 from clawbench.results import Usage
+from clawbench.sandbox import Mount
 
 _CLIENTS = {
     ApiType.OPENAI_COMPLETIONS: ("@ai-sdk/openai-compatible", "/v1"),
@@ -67,6 +68,7 @@ class OpenCodeHarness(ProgramHarness):
 
     def configure(self, context: RunContext, runtime: Runtime, prompt: str) -> Launch:
         config = _config(context)
+        _cover_project_plugins(context)
         if context.kind == "web":
             command = playwright_mcp.server_command(context, runtime)
             server = {"type": "local", "command": command, "enabled": True, "timeout": 60_000}
@@ -104,9 +106,8 @@ class OpenCodeHarness(ProgramHarness):
                     answer = short(part.get("text"))
                 case "error":
                     failure = _message(event.get("error"))
-        cut_off = (
-            leftovers.ended is None
-        )  # it tells what an answer took only after the tools that were called
+        # It tells what an answer took only after the tools that were called.
+        cut_off = leftovers.ended is None
         return Evidence(
             outcome=_outcome(steps, failure),
             answer=answer,
@@ -131,6 +132,13 @@ class OpenCodeHarness(ProgramHarness):
 
     def keeps_busy(self, kind: str) -> Line:
         return Line(tool="bash", arguments={"command": "ls", "description": "look around"})
+
+
+def _cover_project_plugins(context: RunContext) -> None:
+    """It would run the plugins of a repository, and no setting of its own keeps it from that."""
+    empty = context.sandbox.home / "no-project-settings"
+    empty.mkdir(exist_ok=True)
+    context.sandbox.mount(Mount(empty, f"{context.workspace}/.opencode"))
 
 
 def _config(context: RunContext) -> dict[str, Any]:
