@@ -277,6 +277,18 @@ def test_a_version_that_is_missing_is_the_one_to_install() -> None:
         _ = CodexHarness("99.0.0").runtime
 
 
+async def test_a_temperature_that_thinking_rules_out_is_in_the_notices(tmp_path: Path) -> None:
+    asking = {"thinking_level": ThinkingLevel.HIGH, "temperature": 0.5}
+    for api, told in ((ApiType.ANTHROPIC_MESSAGES, True), (ApiType.OPENAI_COMPLETIONS, False)):
+        directory = tmp_path / api.value
+        directory.mkdir()
+        async with run_context(
+            directory, "coding", {}, provider="none", model=model(api, **asking)
+        ) as context:
+            agent = await PiHarness().open(context)
+        assert any("no temperature beside thinking" in notice for notice in agent.notices) is told
+
+
 async def test_plugins_of_a_repository_are_covered_from_opencode(tmp_path: Path) -> None:
     harness = OpenCodeHarness()
     runtime = pretended(harness, "coding", tmp_path / "cache")

@@ -20,7 +20,7 @@ from clawbench.harnesses.protocol import CDP, GATEWAY, AgentResult, RunContext
 from clawbench.harnesses.rehearsal import Rehearsed
 from clawbench.harnesses.runtimes import Part, Runtime, find_runtime
 from clawbench.harnesses.tool_policy import SHELL_TIMEOUT_S
-from clawbench.models import ApiType, Model
+from clawbench.models import ApiType, Model, ThinkingLevel
 from clawbench.places import cache_directory
 from clawbench.results import Claim
 from clawbench.sandbox import Command, Ended, Sandbox
@@ -162,6 +162,8 @@ class ProgramHarness(Rehearsed, ABC):
             for setting, value in asked.items()
             if setting not in self.settings
         ]
+        if Setting.TEMPERATURE in self.settings and _thinks_beside_temperature(context.model):
+            notices.append("Anthropic's API takes no temperature beside thinking: none was sent")
         if self.version not in self.tried:
             notices.append(
                 f"{self.name} {self.version} has not been tried with this adapter (tried: "
@@ -179,6 +181,11 @@ def check_api(harness: object, model: Model) -> None:
             field=f"{model.name}.api_type",
             remedy=f"Use an endpoint with {' or '.join(api.value for api in apis)}, or another harness",
         )
+
+
+def _thinks_beside_temperature(model: Model) -> bool:
+    thinks = model.thinking_level not in (None, ThinkingLevel.OFF)
+    return thinks and model.temperature is not None and model.api_type is ApiType.ANTHROPIC_MESSAGES
 
 
 def asked_settings(context: RunContext) -> dict[Setting, object]:
