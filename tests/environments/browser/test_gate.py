@@ -22,6 +22,11 @@ def post(tag: str, url: str = "/order") -> str:
     return POST.format(url=url, tag=tag)
 
 
+def other_frame(name: str) -> str:
+    """A frame for the form's answer: in one and the same, the browser lets the later form win."""
+    return f"o = document.createElement('iframe'); o.name = f.target = '{name}'; document.body.append(o)"
+
+
 WAYS = {
     "fetch": post("fetch"),
     "xhr": "x = new XMLHttpRequest(); x.open('POST', '/order'); x.send('xhr')",
@@ -41,8 +46,9 @@ WAYS = {
     "popup": f"p = open('/frame'); p.onload = () => p.eval({post('popup')!r})",
     "form": "f = document.createElement('form'); f.method = 'POST'; f.action = '/order'; f.target = 'inner';"
     " f.innerHTML = '<input name=way value=form>'; document.body.append(f); f.submit()",
-    "multipart": "f.enctype = 'multipart/form-data'; f.elements[0].value = 'multipart'; f.submit()",
-    "plain": "f.enctype = 'text/plain'; f.elements[0].value = 'plain'; f.submit()",
+    "multipart": f"{other_frame('second')}; f.enctype = 'multipart/form-data';"
+    " f.elements[0].value = 'multipart'; f.submit()",
+    "plain": f"{other_frame('third')}; f.enctype = 'text/plain'; f.elements[0].value = 'plain'; f.submit()",
     "blank": "f.target = '_blank'; f.elements[0].value = 'blank'; f.submit()",
     "cross site": "i = document.createElement('iframe'); i.src = 'http://other.example/frame';"
     " document.body.append(i); new Promise(done => i.onload = done)",
