@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from clawbench.errors import SandboxError
+from clawbench.sandbox import proctree
 from clawbench.sandbox.guardian import Guardian
 from clawbench.sandbox.handover import Handover, Job
 from clawbench.sandbox.output import OutputPipe
@@ -72,11 +74,22 @@ def killed_on_error(direct: subprocess.Popen[bytes], guardian: Guardian | None) 
             guardian.watch_process(direct.pid)
         yield
     except BaseException:
-        direct.kill()
-        direct.wait()
+        _kill_family(direct)
         if guardian is not None:
             guardian.forget_process(direct.pid)
         raise
+
+
+def _kill_family(direct: subprocess.Popen[bytes]) -> None:
+    """The first child of a sandbox maker waits for it without end until it is set up: it goes first, and
+    a process that stands still makes no other."""
+    direct.send_signal(signal.SIGSTOP)
+    with contextlib.suppress(ChildProcessError):  # it has ended, and was waited for
+        os.waitid(os.P_PID, direct.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+    for entry in proctree.descendants(direct.pid):
+        proctree.kill(entry)
+    direct.kill()
+    direct.wait()
 
 
 class Complaints:
