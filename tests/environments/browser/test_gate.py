@@ -109,11 +109,9 @@ async def test_every_way_of_sending_is_blocked_and_logged(open_session: Any, unt
         assert "egress refused" not in opened.log.read_text(), "the browser called somebody by itself"
         assert last.event == "closed"
         assert opened.site.got("/order", "POST") == []
-        assert [one.path for one in opened.site.arrived if one.path.startswith("/to/")] == [
-            "/to/307",
-            "/to/308",
-        ]
-        assert opened.interception()["request"]["body"] == "fetch"
+        redirected = [one.path for one in opened.site.arrived if one.path.startswith("/to/")]
+        assert sorted(redirected) == ["/to/307", "/to/308"]  # each on a connection of its own
+        assert opened.interception()["request"]["body"] in ("fetch", "xhr")
         assert opened.run.recording.stat().st_size > 0
 
 
