@@ -148,7 +148,7 @@ def _command(ffmpeg: str, size: tuple[int, int], fps: int) -> list[str]:
     conversion = "scale=out_color_matrix=bt709:out_range=tv:flags=neighbor,format=yuv420p"
     colours = ["-vf", conversion, "-colorspace", "bt709"]
     tagged = ["-color_primaries", "bt709", "-color_trc", "bt709", "-color_range", "tv"]
-    # The quality of `-crf 23`, without looking at each frame a second time to find out what that takes.
+    # A constant quantizer: `-crf` looks at each frame a second time to choose one.
     codec = ["-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-qp", "21", "-threads", "1"]
     return [
         *(ffmpeg, "-hide_banner", "-loglevel", "error", "-nostdin", "-probesize", "32"),
