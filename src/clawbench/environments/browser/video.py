@@ -20,6 +20,8 @@ CURSOR_WIDTH, CURSOR_HEIGHT = 4, 120
 """Pixels: the largest change that may be a blinking text cursor."""
 MOST_RESTARTS = 5
 """An encoder that ends this often is not started again."""
+BEGIN_WITHIN_S = 20.0
+"""A session whose encoder has not taken its first frame by then goes on without waiting for it."""
 
 
 class Video:
@@ -46,7 +48,7 @@ class Video:
         """What went wrong with the recording so far, in words."""
         self._screen, self._path, self._ffmpeg, self._fps = screen, path, ffmpeg, fps
         self._on_problem, self.on_unwritable = on_problem, on_unwritable
-        self._stopping = threading.Event()
+        self._begun, self._stopping = threading.Event(), threading.Event()
         self._shown, self._spare = bytearray(screen.frame_size), bytearray(screen.frame_size)
         self._changed_at = self._looked_at = 0.0
         self._last_step = -1
@@ -76,13 +78,21 @@ class Video:
             self._encoder = None
 
     async def start(self) -> None:
-        """Begin; the first frame is what the screen shows now."""
+        """Begin; the first frame is what the screen shows now, and is with the encoder on return.
+
+        Until the encoder is up, the camera waits for it and would miss what changes.
+        """
         if self._encoder is None:
             await self.prepare()
         self.started_at, self._zero = time.time(), time.monotonic()
         self._changed_at = self._looked_at = self._zero
         self._camera = threading.Thread(target=self._film, name="video-camera", daemon=True)
         self._camera.start()
+        try:
+            await asyncio.to_thread(self._begun.wait, BEGIN_WITHIN_S)
+        except asyncio.CancelledError:
+            self._stopping.set()
+            raise
 
     async def stop(self) -> None:
         """Write the closing frame and the index. What went wrong on the way is in `problems`."""
@@ -107,7 +117,9 @@ class Video:
     def _film(self) -> None:
         self._screen.copy_into(self._shown)
         self._encode(0)
+        self._begun.set()
         while not self._stopping.wait(self._until_next_step()):
+            self._screen.calm.wait()
             if self._look():
                 self._encode(self._step())
         self._look()
@@ -120,7 +132,7 @@ class Video:
         self._looked_at = time.monotonic()
         if not self._screen.differs(self._shown):
             return False
-        self._screen.copy_into(self._spare)
+        self._screen.update(self._spare)
         self._shown, self._spare = self._spare, self._shown
         if not self._only_a_cursor_blinked():
             self._changed_at = self._looked_at

@@ -77,14 +77,14 @@ async def filming(screen: Screen, path: Path, **settings: Any) -> AsyncIterator[
         await video.stop()
 
 
-async def filmed(path: Path, copy: Path, pixel: tuple[int, ...]) -> None:
-    """Return when the last picture of the growing file has this colour."""
+async def filmed(path: Path, copy: Path, pixel: tuple[int, ...], *place: int) -> None:
+    """Return when the last picture of the growing file has this colour, by default in the middle."""
     deadline = time.monotonic() + 30
     while True:
         await asyncio.sleep(0.1)
         copy.write_bytes(path.read_bytes())
         begun = b"mdat" in copy.read_bytes()
-        if begun and is_near(colours(copy)[-1], pixel):
+        if begun and is_near(colours(copy, *place)[-1], pixel):
             return
         assert time.monotonic() < deadline, f"{pixel} is not in the file"
 
@@ -134,6 +134,14 @@ async def test_the_file_plays_at_every_moment_of_the_recording(
         for colour, pixel in COLOURS.items():
             await asyncio.to_thread(paint, display[0], colour)
             await filmed(path, copy, pixel)
+
+
+async def test_filming_has_begun_only_when_the_encoder_is_up(screen: Screen, tmp_path: Path) -> None:
+    slow, is_up = tmp_path / "slow-ffmpeg", tmp_path / "is-up"
+    slow.write_text(f'#!/bin/sh\nsleep 0.5\n: >"{is_up}"\nexec ffmpeg "$@"\n')
+    slow.chmod(0o755)
+    async with filming(screen, tmp_path / "recording.mp4", ffmpeg=str(slow)):
+        assert is_up.exists()
 
 
 async def test_a_killed_encoder_is_replaced_and_reported(
