@@ -79,7 +79,7 @@ def test_what_is_missing_is_said(tmp_path: Path) -> None:
     assert done.returncode == 2, done.stdout
     lacks_extra = importlib.util.find_spec("swebench") is None
     remedy = (
-        "clawbench[swebench]" if lacks_extra else "DOCKER_HOST" if shutil.which("docker") else "docker.io"
+        "pip install 'swebench" if lacks_extra else "DOCKER_HOST" if shutil.which("docker") else "docker.io"
     )
     assert remedy in " ".join(done.stderr.split())
 

@@ -7,10 +7,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import ValidationError
 
 from clawbench.errors import InputError
+from clawbench.given import read_yaml
 from clawbench.models.model import SCRIPTED, ApiType, Model
 from clawbench.results import Price
 
@@ -20,9 +20,10 @@ NO_KEY = "none"
 _VARIABLE = re.compile(r"^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$")
 
 
-def load_models(file: Path) -> dict[str, Model]:
-    """Every model of the file, keys resolved from the environment; the first problem is an error."""
-    return {name: _model(file, name, entry) for name, entry in _entries(file).items()}
+def load_models(file: Path, *, with_keys: bool = True) -> dict[str, Model]:
+    """Every model of the file; the first problem is an error. Keys are resolved from the environment, or
+    left as they are written."""
+    return {name: _model(file, name, entry, with_keys) for name, entry in _entries(file).items()}
 
 
 def load_model(file: Path, name: str) -> Model:
@@ -35,15 +36,7 @@ def load_model(file: Path, name: str) -> Model:
 
 
 def _entries(file: Path) -> dict[str, Any]:
-    try:
-        entries = yaml.safe_load(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(
-            f"cannot be read ({error.strerror})", file=file, remedy="Give a models file with --models"
-        ) from None
-    except yaml.YAMLError as error:
-        detail = " ".join(str(error).split())
-        raise InputError(f"is not YAML ({detail})", file=file, remedy="Repair the file's syntax") from None
+    entries = read_yaml(file, "Give a models file with --models")
     if not isinstance(entries, dict) or not entries:
         raise InputError("names no model", file=file, remedy="Write `name: {base_url: …, api_type: …}`")
     return {str(name): entry for name, entry in entries.items()}
@@ -59,7 +52,7 @@ def absent_model(name: str) -> Model:
     return Model(name=name, base_url=f"http://{name}.invalid/", api_type=ApiType.OPENAI_COMPLETIONS)
 
 
-def _model(file: Path, name: str, entry: Any) -> Model:
+def _model(file: Path, name: str, entry: Any, with_keys: bool = True) -> Model:
     if not isinstance(entry, dict):
         raise InputError(
             "is not a mapping", file=file, field=name, remedy="Write base_url, api_type and api_key below it"
@@ -69,13 +62,15 @@ def _model(file: Path, name: str, entry: Any) -> Model:
     if url.startswith(SCRIPTED):
         fields["base_url"] = SCRIPTED + str((file.parent / url.removeprefix(SCRIPTED)).resolve())
     keys = _keys(file, name, fields, needed=not url.startswith(SCRIPTED))
+    if with_keys:
+        keys = tuple(_resolve(file, f"{name}.api_key", key) for key in keys)
     try:
         return Model(name=name, api_keys=keys, **fields)
     except (ValidationError, TypeError) as error:
         raise _problem(error, file, name) from None
 
 
-def _keys(file: Path, name: str, fields: dict[str, Any], *, needed: bool) -> Any:
+def _keys(file: Path, name: str, fields: dict[str, Any], *, needed: bool) -> tuple[str, ...]:
     given = fields.pop("api_keys", None)
     single = fields.pop("api_key", None)
     if given is None:
@@ -90,7 +85,7 @@ def _keys(file: Path, name: str, fields: dict[str, Any], *, needed: bool) -> Any
             field=field,
             remedy=f"Write `api_key: ${{VARIABLE}}` and export it, or `api_key: {NO_KEY}` if it needs none",
         )
-    return tuple(_resolve(file, field, key) for key in given if key != NO_KEY)
+    return tuple(key for key in given if key != NO_KEY)
 
 
 def _resolve(file: Path, field: str, key: str) -> str:

@@ -13,6 +13,7 @@ from clawbench.results.events import (
 from clawbench.results.files import (
     JsonLines,
     drop_cut_line,
+    json_document,
     read_json_lines,
     record_text,
     rewrite_lines,
@@ -67,6 +68,7 @@ __all__ = [
     "dollars",
     "drop_cut_line",
     "first_action_apart",
+    "json_document",
     "no_room",
     "now",
     "read_json_lines",

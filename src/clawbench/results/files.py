@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -44,7 +44,12 @@ def _replacing(path: Path) -> Iterator[IO[bytes]]:
 
 
 def write_json(path: Path, value: Any) -> None:
-    write_atomic(path, _whole(json.dumps(value, ensure_ascii=False, indent=2)) + "\n")
+    write_atomic(path, json_document(value))
+
+
+def json_document(value: Any) -> str:
+    """A value as it stands in its file, whatever somebody said in it."""
+    return _whole(json.dumps(value, ensure_ascii=False, indent=2)) + "\n"
 
 
 def record_text(record: BaseModel) -> str:
@@ -52,8 +57,7 @@ def record_text(record: BaseModel) -> str:
     try:
         return record.model_dump_json(indent=2) + "\n"
     except PydanticSerializationError:
-        value = record.model_dump(mode="json")
-        return _whole(json.dumps(value, ensure_ascii=False, indent=2)) + "\n"
+        return json_document(record.model_dump(mode="json"))
 
 
 def _whole(text: str) -> str:
@@ -61,10 +65,13 @@ def _whole(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
+_readable = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
+
 def _line(value: Any) -> bytes:
     """A line to be read; what UTF-8 has no bytes for is written as an escape, so that nothing is lost."""
     try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+        return _readable.encode(value).encode() + b"\n"
     except UnicodeEncodeError:
         return json.dumps(value, separators=(",", ":")).encode() + b"\n"
 
@@ -78,7 +85,11 @@ class JsonLines:
         self.size = os.fstat(self._fd).st_size
 
     def append(self, value: Any) -> None:
-        data = _line(value)
+        self.extend((value,))
+
+    def extend(self, values: Iterable[Any]) -> None:
+        """Several lines in one go: all of them are in the file then, or none."""
+        data = b"".join(map(_line, values))
         written = 0
         try:
             while written < len(data):

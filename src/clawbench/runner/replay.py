@@ -10,6 +10,7 @@ from pydantic import ValidationError
 import clawbench
 from clawbench.errors import InputError
 from clawbench.gateway import Meter, RecordedCall, RecordedUpstream, ReplayPlan, read_record
+from clawbench.given import read_given
 from clawbench.harnesses import Harness
 from clawbench.harnesses.human import HUMAN
 from clawbench.models import Model
@@ -91,11 +92,7 @@ def read_original(given: Path) -> Original:
     """The recorded run of a directory; InputError says what is wrong with it."""
     run = RunDirectory(_directory(given).absolute())
     try:
-        record = RunRecord.model_validate_json(run.record.read_bytes())
-    except OSError as error:
-        raise InputError(
-            f"cannot be read ({error.strerror})", file=run.record, remedy="Name the directory of a run"
-        ) from None
+        record = RunRecord.model_validate_json(read_given(run.record, "Name the directory of a run"))
     except ValidationError as error:
         raise first_problem(
             error, run.record, "`clawbench tasks schema run` prints what is allowed"

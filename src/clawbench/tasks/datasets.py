@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from clawbench.errors import InputError
+from clawbench.extras import extra_line
 from clawbench.tasks.rows import PARQUET, Row, read_rows
 
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
@@ -40,7 +41,7 @@ def _fetched(name: str, cache: Path, split: str) -> list[Path]:
         raise InputError(
             f"no file {name!r}, and datasets of Hugging Face need an extra",
             field="--dataset",
-            remedy="Install it with `pip install 'clawbench[hf]'`, or give a JSONL or Parquet file",
+            remedy=f"Install it with `{extra_line('hf')}`, or give a JSONL or Parquet file",
         ) from None
     patterns = [f"*{split}*{suffix}" for suffix in (PARQUET, ".jsonl", ".json")]
     target = cache / "datasets" / name.replace("/", "__")

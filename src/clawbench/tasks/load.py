@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from clawbench.errors import InputError
+from clawbench.given import read_json
 from clawbench.tasks.model import CodingTask, Task, WebTask
 
 TASK_FILE = "task.json"
@@ -77,16 +77,7 @@ def find_task(reference: str, root: Path = BUNDLED) -> Task:
 
 
 def _read_object(file: Path) -> dict[str, Any]:
-    try:
-        value = json.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(
-            f"cannot be read ({error.strerror})",
-            file=file,
-            remedy=f"A task is a directory with a {TASK_FILE}",
-        ) from None
-    except ValueError as error:
-        raise InputError(f"is not JSON ({error})", file=file, remedy="Repair the file's syntax") from None
+    value = read_json(file, f"A task is a directory with a {TASK_FILE}")
     if not isinstance(value, dict):
         raise InputError("is not a JSON object", file=file, remedy="Write one object with the task's fields")
     return value
@@ -110,12 +101,15 @@ def _validate(file: Path, value: dict[str, Any]) -> Task:
         raise first_problem(error, file, "`clawbench tasks schema` prints what is allowed") from None
 
 
+_PLAIN = {"missing": "is missing", "model_type": "is not a JSON object"}
+
+
 def first_problem(error: ValidationError, file: Path, remedy: str, line: int | None = None) -> InputError:
     """The first thing pydantic complains about, as a message with file, line, field and remedy."""
     problem = error.errors(include_url=False)[0]
     field = ".".join(str(part) for part in problem["loc"])
     more = error.error_count() - 1
-    message = "is missing" if problem["type"] == "missing" else problem["msg"].removeprefix("Value error, ")
+    message = _PLAIN.get(problem["type"], problem["msg"].removeprefix("Value error, "))
     where = f"line {line}: " if line is not None else ""
     return InputError(
         where + message + (f" (and {more} more problems)" if more else ""),
@@ -134,7 +128,16 @@ def _check_files(task: BaseModel, file: Path) -> None:
 
 
 def _check_inside(file: Path, field: str, relative: str) -> None:
-    path = (file.parent / relative).resolve()
+    try:
+        path = (file.parent / relative).resolve()
+        is_there = path.exists()
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"is no path ({error})"[:200],
+            file=file,
+            field=field,
+            remedy="Write a path in the task's directory",
+        ) from None
     if not path.is_relative_to(file.parent.resolve()):
         raise InputError(
             f"path {relative!r} leaves the task's directory through a link",
@@ -142,7 +145,7 @@ def _check_inside(file: Path, field: str, relative: str) -> None:
             field=field,
             remedy="Put the file itself into the task's directory",
         )
-    if not path.exists():
+    if not is_there:
         raise InputError(
             f"file {relative!r} does not exist", file=file, field=field, remedy="Add it or correct the path"
         )

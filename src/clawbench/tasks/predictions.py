@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from clawbench.errors import InputError
+from clawbench.given import parse_json, read_given
 from clawbench.tasks.load import first_problem
 
 _REMEDY = "a prediction has `instance_id`, `model_patch` and `model_name_or_path`"
@@ -47,20 +48,14 @@ class Entry:
 
 def read_entries(file: Path) -> list[Entry]:
     """The objects of a JSONL file, of a JSON list, or of a JSON object that maps ids to them."""
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot be read ({error})", file=file, remedy="Give a JSON or JSONL file") from None
+    text = read_given(file, "Give a JSON or JSONL file")
     if file.suffix == ".json":
         return _entries_of_json(file, text)
     return [_entry(file, line, number) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
 
 
 def _entries_of_json(file: Path, text: str) -> list[Entry]:
-    try:
-        value = json.loads(text)
-    except ValueError as error:
-        raise InputError(f"is not JSON ({error})", file=file, remedy="Repair the file's syntax") from None
+    value = parse_json(text, file)
     if isinstance(value, dict):
         named = ((key, entry) for key, entry in value.items())
         value = [{"instance_id": key, **entry} if isinstance(entry, dict) else entry for key, entry in named]
@@ -70,12 +65,7 @@ def _entries_of_json(file: Path, text: str) -> list[Entry]:
 
 
 def _entry(file: Path, line: str, number: int) -> Entry:
-    try:
-        return Entry(json.loads(line), number)
-    except ValueError as error:
-        raise InputError(
-            f"line {number} is not JSON ({error})", file=file, remedy="Write one JSON object per line"
-        ) from None
+    return Entry(parse_json(line, file, number, "Write one JSON object per line"), number)
 
 
 def read_predictions(file: Path) -> list[Prediction]:
@@ -95,6 +85,10 @@ def read_predictions(file: Path) -> list[Prediction]:
                 remedy="Leave one line for each task and model",
             )
         found[key] = prediction
+    if not found:
+        raise InputError(
+            "holds no predictions", file=file, field="PREDICTIONS", remedy=f"Give a file with some: {_REMEDY}"
+        )
     return list(found.values())
 
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from clawbench.errors import InputError
+from clawbench.extras import extra_line
 from clawbench.tasks.load import first_problem
 from clawbench.tasks.predictions import Entry, read_entries
 
@@ -71,6 +72,8 @@ def read_rows(file: Path) -> dict[str, Row]:
                 remedy="Leave one row for each instance",
             )
         rows[row.instance_id] = row
+    if not rows:
+        raise InputError("holds no rows", file=file, field="--dataset", remedy=_FORMS)
     return rows
 
 
@@ -92,7 +95,7 @@ def read_parquet(file: Path) -> list[Entry]:
             "Parquet files need pyarrow",
             file=file,
             field="--dataset",
-            remedy="Install it with `pip install 'clawbench[hf]'`, or give JSONL",
+            remedy=f"Install it with `{extra_line('hf')}`, or give JSONL",
         ) from None
     try:
         values = parquet.read_table(file).to_pylist()

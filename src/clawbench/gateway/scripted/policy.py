@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
-import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from clawbench.errors import InputError
 from clawbench.gateway.scripted.faults import CallFault, Fault
 from clawbench.gateway.scripted.template import TYPES, placeholders
+from clawbench.given import read_yaml
 from clawbench.results import Price
 
 _REMEDY = "Correct the policy; docs/gateway.md describes each field"
@@ -103,15 +103,7 @@ class Policy(_Part):
 
 def load_policy(path: Path) -> Policy:
     """Read and check a policy; InputError names the file, the field and what to do."""
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(
-            f"cannot be read ({error.strerror})", file=path, remedy="Name a policy file: scripted:<path>"
-        ) from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        detail = " ".join(str(error).split())
-        raise InputError(f"is not YAML ({detail})", file=path, remedy="Repair the file's syntax") from None
+    content = read_yaml(path, "Name a policy file: scripted:<path>")
     if not isinstance(content, dict):
         raise InputError("is not a mapping", file=path, remedy="Write `rules:` with a list of rules")
     try:

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 
 from clawbench.errors import MissingPartError
+from clawbench.extras import extra_line
 
 PATIENCE_S = 30
 _WHY = "SWE-bench's evaluator runs instances in it"
@@ -17,7 +18,7 @@ def require_parts() -> None:
     """The evaluator, docker's command line, and a daemon that answers."""
     if importlib.util.find_spec("swebench") is None:
         raise MissingPartError(
-            "swebench", "it is SWE-bench's own evaluator", "Install it: `pip install 'clawbench[swebench]'`"
+            "swebench", "it is SWE-bench's own evaluator", f"Install it: `{extra_line('swebench')}`"
         )
     if shutil.which("docker") is None:
         raise MissingPartError("docker", _WHY, "Install it (Debian: `apt-get install docker.io`)")

@@ -8,7 +8,10 @@ from clawbench.scoring.kinds.protocol import EvaluatorError, Evidence, Invocatio
 from clawbench.scoring.restoring import file_of_test
 from clawbench.scoring.testreport import Outcome
 
-_WHY = "its tests run in its container image; `--evaluator swebench` judges it there"
+_WHY = (
+    "there is no recipe for its environment: its tests run in its container image alone. "
+    "`--evaluator swebench` judges it there (needs docker)"
+)
 
 
 class InImage:
