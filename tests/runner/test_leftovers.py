@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -111,7 +112,13 @@ def test_nothing_is_left_when_the_runner_is_ended(kind: str, number: signal.Sign
         process.stderr.close()
     gone = wait_for(lambda: not alive(everything) and not any(scratch.iterdir()), 3)
     assert gone, (alive(everything), list(scratch.iterdir()))
+    (file,) = tmp_path.glob("runs/b/demo/*/*/1/run.json")
     if number is signal.SIGTERM:
         assert process.returncode == 130
-        (record,) = tmp_path.glob("runs/b/demo/*/*/1/run.json")
-        assert json.loads(record.read_text())["stop_reason"] == "cancelled"
+        assert json.loads(file.read_text())["stop_reason"] == "cancelled"
+    elif kind == "web":
+        assert wait_for(lambda: json.loads(file.read_text())["error"], 10)
+        record = json.loads(file.read_text())
+        began = datetime.fromisoformat(record["phases"]["preparing"]).timestamp()
+        assert began < record["video_started_at"] < time.time(), "without it the video has no clock"
+        assert record["requests"] == (file.parent / "data" / "requests.jsonl").read_bytes().count(b"\n")

@@ -46,8 +46,14 @@ def speak(run: RunDirectory) -> None:
     Reserve(run.reserve).release()
     run.drop_unfinished()
     record.files = run.present()
-    record.screenshots = run.screenshot_count() if record.kind == "web" else None
+    if record.kind == "web":
+        record.actions, record.requests = _lines(run.actions), _lines(run.requests)
+        record.screenshots = run.screenshot_count()
     write_atomic(run.record, record_text(record))
+
+
+def _lines(path: Path) -> int | None:
+    return path.read_bytes().count(b"\n") if path.exists() else None
 
 
 if __name__ == "__main__":

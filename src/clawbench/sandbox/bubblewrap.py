@@ -149,6 +149,7 @@ class BubblewrapSandbox:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=errors,
+            process_group=0,
             pass_fds=(*files.values(), listed, script, channel, info),
         )
 

@@ -45,7 +45,10 @@ def read_until_end() -> dict[tuple[str, str], dict[str, Any]] | None:
 
 
 def end_process(item: dict[str, Any], deadline: float) -> None:
-    """First all below it, so that nobody is orphaned out of sight, then the process itself."""
+    """First all below it, so that nobody is orphaned out of sight, then the process itself.
+
+    One that dies with its parent, as bwrap does, may be gone already: its group tells what it had begun.
+    """
     pid = int(item["name"])
 
     def alive() -> list[proctree.Entry]:
@@ -54,9 +57,13 @@ def end_process(item: dict[str, Any], deadline: float) -> None:
     def below() -> list[proctree.Entry]:
         return [entry for entry in proctree.descendants(pid) if alive() and not is_guardian(entry)]
 
+    def orphaned() -> list[proctree.Entry]:
+        return [entry for entry in proctree.left_of_group(pid) if not is_guardian(entry)]
+
     if alive():
         proctree.kill_until_gone(below, deadline)
         proctree.kill_until_gone(alive, deadline)
+    proctree.kill_until_gone(orphaned, deadline)
 
 
 def is_guardian(entry: proctree.Entry) -> bool:

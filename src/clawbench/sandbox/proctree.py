@@ -16,6 +16,7 @@ class Entry:
 
     pid: int
     parent: int
+    group: int
     state: str
     threads: int
     started: int
@@ -29,7 +30,8 @@ def read_entry(pid: int) -> Entry | None:
     except OSError:
         return None
     fields = text[text.rindex(")") + 2 :].split()
-    return Entry(pid, int(fields[1]), fields[0], int(fields[17]), int(fields[19]), int(fields[21]))
+    state, parent, group = fields[0], int(fields[1]), int(fields[2])
+    return Entry(pid, parent, group, state, int(fields[17]), int(fields[19]), int(fields[21]))
 
 
 def entries(pids: Iterable[int]) -> list[Entry]:
@@ -55,6 +57,14 @@ def descendants(root: int, table: dict[int, Entry] | None = None) -> list[Entry]
         found += below
         open_ends += [entry.pid for entry in below]
     return [entry for entry in found if entry.state not in "ZX"]
+
+
+def left_of_group(leader: int) -> list[Entry]:
+    """The processes of a group whose leader has ended; zombies left out."""
+    table = all_entries()
+    if leader in table and table[leader].state not in "ZX":
+        return []
+    return [entry for entry in table.values() if entry.group == leader and entry.state not in "ZX"]
 
 
 def marked(marker: str) -> list[Entry]:

@@ -82,13 +82,15 @@ def killed_on_error(direct: subprocess.Popen[bytes], guardian: Guardian | None) 
 
 def _kill_family(direct: subprocess.Popen[bytes]) -> None:
     """The first child of a sandbox maker waits for it without end until it is set up: it goes first, and
-    a process that stands still makes no other."""
+    a process that stands still makes no other. Where the maker has ended by itself, its child is no longer
+    below it, but still in its group."""
     direct.send_signal(signal.SIGSTOP)
     with contextlib.suppress(ChildProcessError):  # it has ended, and was waited for
         os.waitid(os.P_PID, direct.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
     for entry in proctree.descendants(direct.pid):
         proctree.kill(entry)
-    direct.kill()
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(direct.pid, signal.SIGKILL)
     direct.wait()
 
 
