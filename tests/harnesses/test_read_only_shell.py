@@ -9,8 +9,9 @@ import subprocess
 import pytest
 
 from clawbench.errors import MissingPartError
+from clawbench.harnesses.read_only_shell import READ_ONLY_SHELL
 from clawbench.harnesses.runtimes import NODE, find_runtime
-from clawbench.harnesses.tool_policy import READ_ONLY_COMMANDS, READ_ONLY_SHELL
+from clawbench.harnesses.tool_policy import READ_ONLY_COMMANDS
 from clawbench.places import cache_directory
 
 
@@ -22,31 +23,149 @@ def node() -> str:
         return shutil.which("node") or pytest.skip("Node is not installed")
 
 
-CASES = {
-    "cat /my-info/a.json | head -c 80": True,
-    "jq '.a | .b' /my-info/a.json 2>/dev/null | sort": True,
-    'grep -n "a b" /my-info/* && wc -l x;': True,
-    "find /my-info -name '*.pdf' || ls": True,
-    "ls; python3 -V": False,
-    "/usr/bin/cat x": False,
-    "cat $(python3)": False,
-    'cat "$(python3)"': False,
-    "cat `id`": False,
-    "cat x > y": False,
-    "ls & id": False,
-    "ls\nid": False,
-    "A=1 ls": False,
-    '"python3" -V': False,
-    "find / -exec rm {} ;": False,
-    "sort -ro out in": False,
-    "cat <(id)": False,
-    "sort x 2>&1 | uniq -cf 1 | uniq -s 2 y": True,
-    "uniq in out": False,
-    "uniq - out": False,
-    "uniq -c -- in out": False,
-    "cat x >/dev/nullable": False,
-    "": False,
-}
+READS = (
+    "cat /my-info/a.json | head -c 80",
+    "jq '.a | .b' /my-info/a.json 2>/dev/null | sort",
+    'grep -n "a b" /my-info/* && wc -l x;',
+    "find /my-info -name '*.pdf' || ls",
+    "find /my-info -type f -newer /my-info/a -printf '%p\\n'",
+    "sort x 2>&1 | uniq -cf 1 | uniq -s 2 y",
+    "sort -t, -k2,2nr /my-info/*.csv | cut -d, -f1",
+    "sort ./*.csv",
+    "cat *.json >/dev/null",
+    "file -b --mime-type /my-info/*",
+    "grep -o 'o$' x",
+    "tr -d '{}' | tail -n +2",
+)
+DOES_MORE = (
+    *("sort -o out in", "sort in -oout", "sort -ro out in", "sort -zno out in", "sort --output=out in"),
+    *("sort --out out in", "sort '-o' out in", 'sort "-o" out in', "sort -'o' out in", r"sort \-o out in"),
+    *("sort {-o,out} in", "sort -* in", "sort * in", "sort ?o in", "sort [-]o in", "sort in | sort -o out"),
+    *("sort --compress-program=sh -S 1 in", "sort --co sh in"),
+    *(
+        "uniq in out",
+        "uniq - out",
+        "uniq -c in out",
+        "uniq -c -- in out",
+        "uniq -f 1 in out",
+        "uniq -w1 in out",
+    ),
+    *("uniq --skip-fields 1 in out", "uniq --skip-f 1 in out", "uniq *", "uniq /my-info/*", "uniq {in,out}"),
+    *("find . -delete", "find . -name x -delete", "find / -exec rm {} ;", "find . -execdir id ';'"),
+    *("find . -ok id ';'", "find . -okdir id ';'", "find . -fprint out", "find . -fprint0 out"),
+    *(
+        "find . -fprintf out %p",
+        "find . -fls out",
+        "find . '-delete'",
+        r"find . -d\elete",
+        "find . -{delete,x}",
+    ),
+    *("find . -del*", "find *"),
+    *("file -C -m magic", "file -0C -m magic", "file --compile -m magic", "file --co -m magic"),
+    *(
+        "cat x > y",
+        "cat x >> y",
+        "cat x >| y",
+        "cat x >/dev/nullable",
+        "ls 2> y",
+        "ls &> y",
+        "cat < y",
+        "cat <<< y",
+    ),
+    *(
+        "cat x | tee y",
+        "sed -i s/a/b/ x",
+        "sed -n 'w y' x",
+        "awk 'BEGIN {system(\"id\")}'",
+        "awk '{print > \"y\"}' x",
+    ),
+    *("git config alias.x '!id'", "git --version", "ls | xargs touch", "env touch y", "env", "printenv"),
+    *(
+        "tar xf x --to-command=id",
+        "tar cf y x",
+        "date -s 0",
+        "split x",
+        "dd if=x of=y",
+        "cp x y",
+        "mv x y",
+        "ln x y",
+    ),
+    *(
+        "touch y",
+        "mkdir y",
+        "rm x",
+        "truncate -s0 x",
+        "install x y",
+        "chmod +x x",
+        "csplit x 1",
+        "shuf -o y x",
+    ),
+    *(
+        "sh -c id",
+        "bash -c id",
+        "python3 -V",
+        "node -e 1",
+        "perl -e 1",
+        "nohup ls",
+        "timeout 1 ls",
+        "nice ls",
+    ),
+    *(
+        "command ls",
+        "builtin cd",
+        "exec ls",
+        "eval ls",
+        "source x",
+        ". x",
+        "time ls",
+        "! ls",
+        "cd /",
+        "set -x",
+    ),
+    *(
+        "ls; python3 -V",
+        "ls && touch y",
+        "ls || touch y",
+        "ls & id",
+        "ls |& tee y",
+        "ls\nid",
+        "ls\rid",
+        "ls\u2028id",
+    ),
+    *(
+        "/usr/bin/cat x",
+        "./cat x",
+        "A=1 ls",
+        "PATH=. ls",
+        '"python3" -V',
+        r"\python3 -V",
+        "c{a,}t x",
+        "ca? x",
+    ),
+    *(
+        "cat $(python3)",
+        'cat "$(python3)"',
+        "cat `id`",
+        'cat "`id`"',
+        "cat <(id)",
+        "cat $HOME",
+        "cat ${x:=y}",
+    ),
+    *(
+        "cat $'x'",
+        "(ls)",
+        "{ ls; }",
+        "f() { ls; }",
+        "if ls; then ls; fi",
+        "ls # x",
+        "ls \\\n-l",
+        "cat 'x",
+        "",
+        "|",
+        "; ls",
+    ),
+)
+CASES = {**dict.fromkeys(READS, True), **dict.fromkeys(DOES_MORE, False)}
 
 
 def test_only_what_reads_may_be_run(node: str) -> None:

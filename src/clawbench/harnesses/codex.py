@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,9 +13,9 @@ from clawbench.harnesses.leftovers import Leftovers, count, short
 from clawbench.harnesses.npm_programs import CONTEXT_WINDOW, LAST_ATTEMPT, npm_platform, reading
 from clawbench.harnesses.program import Launch, ProgramHarness, Setting, gateway_url, write_home
 from clawbench.harnesses.protocol import RunContext
+from clawbench.harnesses.read_only_shell import check_command
 from clawbench.harnesses.rehearsal import Edit, Forbidden, Line, Press
 from clawbench.harnesses.runtimes import NpmPart, Part, Runtime
-from clawbench.harnesses.tool_policy import READ_ONLY_COMMANDS, READ_ONLY_SHELL
 from clawbench.models import ApiType, ThinkingLevel
 from clawbench.results import Usage
 
@@ -140,9 +141,7 @@ def _playwright(context: RunContext, runtime: Runtime) -> dict[str, Any]:
 
 def _only_reading(context: RunContext, runtime: Runtime) -> dict[str, Any]:
     """It has no list of allowed commands, but asks a hook before each."""
-    guard = write_home(context, ".codex/read_only_shell.js", READ_ONLY_SHELL.read_text(encoding="utf-8"))
-    command = " ".join([runtime.node, guard, *READ_ONLY_COMMANDS])
-    hook = {"type": "command", "command": command, "timeout": 30}
+    hook = {"type": "command", "command": shlex.join(check_command(context, runtime)), "timeout": 30}
     return {"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [hook]}]}}
 
 

@@ -12,6 +12,7 @@ from clawbench.harnesses.evidence import Evidence, Outcome
 from clawbench.harnesses.leftovers import Leftovers, count, short
 from clawbench.harnesses.program import Launch, ProgramHarness, Setting, gateway_url, write_home
 from clawbench.harnesses.protocol import RunContext
+from clawbench.harnesses.read_only_shell import check_command
 from clawbench.harnesses.rehearsal import Edit, Forbidden, Line, Press
 from clawbench.harnesses.runtimes import Part, PythonPart, Runtime
 from clawbench.harnesses.tool_policy import READ_ONLY_COMMANDS, SHELL_TIMEOUT_S
@@ -22,7 +23,7 @@ from clawbench.tasks.prompts import MY_INFO
 _PLAYWRIGHT = "mcp_playwright_"
 _READING = ("read_file", "list_dir", "find_files", "grep", "exec")
 _WRITING = ("write_file", "edit_file", "apply_patch", "write_stdin", "list_exec_sessions")
-_READ_ONLY = rf"(?:{'|'.join(READ_ONLY_COMMANDS)})(?:\s(?:[^<>`$]|2>/dev/null)*)?"
+_READ_ONLY = rf"(?s:(?:{'|'.join(READ_ONLY_COMMANDS)})(?:\s.*)?)"
 _PROVIDERS = {
     ApiType.OPENAI_COMPLETIONS: ("custom", "/v1"),
     ApiType.ANTHROPIC_MESSAGES: ("anthropic", ""),
@@ -58,6 +59,7 @@ class NanobotHarness(ProgramHarness):
             "project": context.workspace if coding else MY_INFO,
             "tools": [*_READING, *_WRITING] if coding else _READING,
             "denied": [] if coding else [f"{_PLAYWRIGHT}{name}" for name in playwright_mcp.CODE_TOOLS],
+            "check": [] if coding else check_command(context, runtime),
         }
         quiet = {"LOGURU_LEVEL": "INFO"}
         return drive(context, runtime.python(self.name), "nanobot", prompt, settings, quiet)

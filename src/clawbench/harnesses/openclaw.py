@@ -19,11 +19,13 @@ from clawbench.harnesses.program import (
     write_home,
 )
 from clawbench.harnesses.protocol import RunContext
+from clawbench.harnesses.read_only_shell import mount_check
 from clawbench.harnesses.rehearsal import Edit, Forbidden, Line, Press
 from clawbench.harnesses.runtimes import NODE, NpmPart, Part, Runtime
-from clawbench.harnesses.tool_policy import READ_ONLY_COMMANDS, READ_ONLY_SHELL, SHELL_TIMEOUT_S
+from clawbench.harnesses.tool_policy import READ_ONLY_COMMANDS, SHELL_TIMEOUT_S
 from clawbench.models import ApiType, ThinkingLevel
 from clawbench.results import Usage
+from clawbench.tasks.prompts import MY_INFO
 
 _BASE = {
     ApiType.OPENAI_COMPLETIONS: "/v1",
@@ -84,6 +86,7 @@ class OpenClawHarness(ProgramHarness):
         if context.kind == "web":
             node += ["--require", write_home(context, f"{_STATE}/names.cjs", _NAMES)]
             env["SHELL"] = _reading_shell(context, runtime)
+            _offer_uploads(context)
         return Launch([*node, program, *options], env)
 
     def examine(self, leftovers: Leftovers) -> Evidence:
@@ -195,10 +198,16 @@ def _browser(context: RunContext) -> dict[str, Any]:
     }
 
 
+def _offer_uploads(context: RunContext) -> None:
+    """Its browser takes files from directories of its own alone, one of which is for what others sent it."""
+    received = context.sandbox.home / _STATE / "media" / "inbound"
+    received.parent.mkdir(parents=True)
+    received.symlink_to(context.sandbox.inside(MY_INFO))
+
+
 def _reading_shell(context: RunContext, runtime: Runtime) -> str:
     """A shell for its tool that refuses commands which do more than read: it has no list of them itself."""
-    check = write_home(context, f"{_STATE}/read_only_shell.js", READ_ONLY_SHELL.read_text(encoding="utf-8"))
-    known = {"check": check, "allowed": READ_ONLY_COMMANDS}
+    known = {"check": mount_check(context), "allowed": READ_ONLY_COMMANDS}
     shell = write_home(context, f"{_STATE}/shell", f"#!{runtime.node}\n" + _SHELL % json.dumps(known))
     (context.sandbox.home / _STATE / "shell").chmod(0o755)
     return shell

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from clawbench.harnesses import playwright_mcp
@@ -12,6 +12,7 @@ from clawbench.harnesses.leftovers import Leftovers, count, short
 from clawbench.harnesses.npm_programs import ANSWER_TOKENS, CONTEXT_WINDOW, npm_platform, reading
 from clawbench.harnesses.program import Launch, ProgramHarness, Setting, gateway_url, model_id, write_home
 from clawbench.harnesses.protocol import RunContext
+from clawbench.harnesses.read_only_shell import mount_check
 from clawbench.harnesses.rehearsal import Edit, Forbidden, Line, Press
 from clawbench.harnesses.runtimes import NpmPart, Part, Runtime
 from clawbench.harnesses.thinking import anthropic_budget, thinks
@@ -49,8 +50,17 @@ export const TurnLimit = async () => ({{
 }});
 """
 """Its own `steps` only asks the model to come to an end."""
+_ONLY_READING = """\
+const {check, allowed} = %s, {refusal} = require(check);
+export const OnlyReading = async () => ({
+  "tool.execute.before": async ({tool}, {args}) => {
+    const reason = tool === "bash" ? refusal(String(args.command), allowed) : null;
+    if (reason !== null) throw new Error(`Refused: ${reason}`);
+  },
+});
+"""
+"""Its rules know commands by how they look, not by their words."""
 _FORBIDDEN = ("webfetch", "websearch", "codesearch", "task", "skill", "todowrite", "question")
-_FINDS_AND_DOES = ("find *-exec*", "find *-ok*", "find *-delete*", "find *-fprint*", "find *-fls*")
 
 
 class OpenCodeHarness(ProgramHarness):
@@ -73,9 +83,7 @@ class OpenCodeHarness(ProgramHarness):
             command = playwright_mcp.server_command(context, runtime)
             server = {"type": "local", "command": command, "enabled": True, "timeout": 60_000}
             config["mcp"] = {"playwright": server}
-        if context.max_turns is not None:
-            plugin = write_home(context, "turn-limit.js", _TURN_LIMIT % context.max_turns)
-            config["plugin"] = [f"file://{plugin}"]
+        config["plugin"] = [f"file://{path}" for path in _plugins(context)]
         write_home(context, ".config/opencode/package-lock.json", json.dumps(_NOTHING_TO_INSTALL))
         write_home(context, ".config/opencode/node_modules/.keep", "")
         path = write_home(context, "opencode.json", json.dumps(config))
@@ -139,6 +147,14 @@ def _cover_project_plugins(context: RunContext) -> None:
     empty = context.sandbox.home / "no-project-settings"
     empty.mkdir(exist_ok=True)
     context.sandbox.mount(Mount(empty, f"{context.workspace}/.opencode"))
+
+
+def _plugins(context: RunContext) -> Iterator[str]:
+    if context.kind == "web":
+        known = json.dumps({"check": mount_check(context), "allowed": READ_ONLY_COMMANDS})
+        yield write_home(context, "only-reading.js", _ONLY_READING % known)
+    if context.max_turns is not None:
+        yield write_home(context, "turn-limit.js", _TURN_LIMIT % context.max_turns)
 
 
 def _config(context: RunContext) -> dict[str, Any]:
@@ -220,7 +236,7 @@ def _permissions(kind: str) -> dict[str, Any]:
         "*": "allow",
         "doom_loop": "allow",
         "edit": "deny",
-        "bash": {"*": "deny", **commands, **dict.fromkeys(_FINDS_AND_DOES, "deny")},
+        "bash": {"*": "deny", **commands},
         "external_directory": {"*": "deny", "/my-info/*": "allow", "/my-info/**": "allow"},
         **denied,
         **code,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from importlib.metadata import EntryPoint, entry_points
 
 from clawbench.errors import InputError
 from clawbench.harnesses.protocol import Harness
 
 GROUP = "clawbench.harnesses"
+_VERSION = re.compile(r"[A-Za-z0-9_.+-]+")
 
 
 def harness_names() -> list[str]:
@@ -16,11 +18,15 @@ def harness_names() -> list[str]:
 
 def get_harness(named: str) -> Harness:
     """A new adapter for `NAME`, or for another than its usual version: `NAME@VERSION`."""
-    name, _, version = named.partition("@")
+    name, at, version = named.partition("@")
     entries = _entries()
     if name not in entries:
         known = ", ".join(sorted(entries)) or "none; is clawbench installed?"
         raise InputError(f"no harness is called {name!r}", remedy=f"Known harnesses: {known}")
+    if at and _VERSION.fullmatch(version) is None:
+        raise InputError(
+            f"{version!r} is no version", field=named, remedy=f"Write {name}@1.2.3, or {name} alone"
+        )
     try:
         factory = entries[name].load()
         harness: Harness = factory(version) if version else factory()

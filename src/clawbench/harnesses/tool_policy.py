@@ -3,8 +3,6 @@ sandbox enforces it underneath: it has no network, and for web tasks no other co
 
 from __future__ import annotations
 
-from pathlib import Path
-
 READ_ONLY_COMMANDS = (
     *("ls", "cat", "find", "file", "grep", "sort", "head", "tail", "jq", "cut", "uniq", "tr", "wc"),
 )
@@ -14,6 +12,3 @@ WEB_COMMANDS = (*READ_ONLY_COMMANDS, "sh", "bash", "env")
 
 SHELL_TIMEOUT_S = 180
 """How long one command of a coding agent may take."""
-
-READ_ONLY_SHELL = Path(__file__).with_name("read_only_shell.js")
-"""Says of a command whether it only reads, for harnesses that have a hook for it but no list of commands."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from nanobot import Nanobot
+from nanobot.agent.tools.base import ToolResult
 
 _PIECES = ("text.delta", "reasoning.delta")
 
@@ -21,6 +22,8 @@ async def drive(settings: dict[str, Any]) -> None:
         await bot._mcp_provider.connect()
     for name in settings["denied"]:
         bot._loop.tools.unregister(name)
+    if settings["check"]:
+        _check_commands(bot._loop.tools.get("exec"), settings["check"])
     prompt = Path(settings["prompt"]).read_bytes().decode()
     async with bot:
         try:
@@ -37,6 +40,22 @@ def _narrow(loop: Any, settings: dict[str, Any]) -> None:
     for name in list(loop.tools.tool_names):
         if name not in settings["tools"]:
             loop.tools.unregister(name)
+
+
+def _check_commands(shell: Any, check: list[str]) -> None:
+    """Its patterns know commands by how they look, not by their words."""
+    execute = shell.execute
+
+    async def only_reading(command: str | None = None, cmd: str | None = None, **more: Any) -> Any:
+        asked = json.dumps({"tool_input": {"command": command or cmd}}).encode()
+        pipe = asyncio.subprocess.PIPE
+        process = await asyncio.create_subprocess_exec(*check, stdin=pipe, stderr=pipe)
+        _, reason = await process.communicate(asked)
+        if process.returncode != 0:
+            return ToolResult.error(reason.decode(errors="replace"))
+        return await execute(command=command or cmd, **more)
+
+    shell.execute = only_reading
 
 
 def _told(event: Any) -> dict[str, Any]:

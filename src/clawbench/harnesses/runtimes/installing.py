@@ -131,7 +131,8 @@ class Installer:
             case PythonPart() | SourcePart():
                 return self._make_environment(part, target)
             case CargoPart():
-                return Made(f"{part.crate}@{part.version}", install_cargo(part, target, self.say))
+                packages = install_cargo(part, target, self.say)
+                return Made(f"{part.crate}@{part.version}", packages, locked=True)
             case InterpreterPart():
                 found = find_interpreter(f"=={part.version}")
                 return Made(f"python {part.version}", install_interpreter(part, target, found, self.say))

@@ -32,10 +32,15 @@ def write_package(name: str, directory: Path) -> list[Path]:
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
         raise InputError("is there already", file=directory, remedy="Name a new or empty directory")
     words = {"name": name, "module": "clawbench_" + name.replace("-", "_"), "Class": _class_name(name)}
-    return [
-        _write(PACKAGE / source, directory / target.format(**words), words)
-        for source, target in _FILES.items()
-    ]
+    try:
+        return [
+            _write(PACKAGE / source, directory / target.format(**words), words)
+            for source, target in _FILES.items()
+        ]
+    except OSError as error:
+        raise InputError(
+            f"cannot be written ({error.strerror})", file=directory, remedy="Name another directory"
+        ) from None
 
 
 def _write(source: Path, target: Path, words: dict[str, str]) -> Path:
