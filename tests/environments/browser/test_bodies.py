@@ -10,8 +10,15 @@ from typing import Any
 
 import pytest
 
-from clawbench.environments.browser.gate.bodies import Body, query_params, read_body, read_frame
+from clawbench.environments.browser.gate.bodies import (
+    Body,
+    query_params,
+    query_readings,
+    read_body,
+    read_frame,
+)
 
+BINARY = "application/octet-stream"
 BOUNDARY = "----WebKitFormBoundaryabc"
 
 
@@ -46,6 +53,16 @@ def sent(*parts: bytes | None, kind: str = "", encoding: str = "") -> dict[str, 
         (b"\xff\x00\xfe", "application/octet-stream", "data:application/octet-stream;base64,/wD+", False),
         (b"\xff\xfe", "", "data:application/octet-stream;base64,//4=", False),
         (b"text", "text/plain; charset=nonsense", "text", False),
+        ('{"a": "ü"}'.encode("latin-1"), "application/json; charset=iso-8859-1", {"a": "ü"}, False),
+        ('{"a": "ü"}'.encode("latin-1"), "application/json", {"a": "ü"}, False),
+        ('{"a": "ü"}'.encode("utf-16"), "", {"a": "ü"}, False),
+        (b'\xef\xbb\xbf{"a": 1}', "", {"a": 1}, False),
+        (b'{"a": ' + b"7" * 9000 + b"}", "", {"a": "7" * 9000}, False),
+        (b'{"a": 1e999, "b": 1e9}', "", {"a": "1e999", "b": 1e9}, False),
+        (b'{"a": NaN}', "application/json", '{"a": NaN}', False),
+        (b"{=1\r\n", "text/plain", {"{": "1"}, True),
+        (b"a=M%FCller", "application/x-www-form-urlencoded", {"a": "Müller"}, True),
+        (b"a=%00%FF", "application/x-www-form-urlencoded", {"a": f"data:{BINARY};base64,AP8="}, True),
     ],
 )
 def test_each_kind_is_parsed(raw: bytes, kind: str, value: Any, form: bool) -> None:
@@ -66,6 +83,70 @@ def test_multipart_keeps_fields_and_describes_files() -> None:
     assert body == Body({"qty": "2", "tag": ["a\r\nb", "ü"], "cv": file}, True, True)
 
 
+FIELD = b'Content-Disposition: form-data; name="kind"'
+
+
+@pytest.mark.parametrize(
+    ("raw", "boundary"),
+    [
+        (b"--b\r\ncontent-disposition: FORM-DATA; Name=kind\r\n\r\nfinal\r\n--b--", "b"),
+        (b"--b\n" + FIELD + b"\n\nfinal\n--b--\n", "b"),
+        (b"said before\r\n--b c\r\n" + FIELD + b"\r\n\r\nfinal\r\n--b c--\r\n", '"b c"'),
+        (
+            b'--b\r\nContent-Disposition: form-data; name="x\\"\r\n\r\n1\r\n--b\r\n'
+            + FIELD
+            + b"\r\n\r\nfinal\r\n--b--",
+            "b",
+        ),
+    ],
+    ids=["other letters", "bare line ends", "quoted boundary", "name that ends with a backslash"],
+)
+def test_multipart_is_read_as_servers_read_it(raw: bytes, boundary: str) -> None:
+    assert read_body(sent(raw, kind=f"Multipart/Form-Data; Boundary={boundary}")).value["kind"] == "final"
+
+
+def test_letters_beyond_ascii_in_names_of_fields_and_files() -> None:
+    names = "Åäö…✓"
+    raw = (
+        f'--b\r\nContent-Disposition: form-data; name="{names}"; filename="{names}"\r\n\r\n\r\n--b--'.encode()
+    )
+    shown = read_body(sent(raw, kind="multipart/form-data; boundary=b")).value
+    assert shown == {names: {"filename": names, "content_type": "", "size": 0}}
+
+
+def test_a_value_of_a_plain_form_may_have_several_lines() -> None:
+    raw = b"kind=final\r\nnote=one\r\ntwo\r\n\r\nthree\r\nn=1\r\n"
+    shown = {"kind": "final", "note": "one\r\ntwo\r\n\r\nthree", "n": "1"}
+    assert read_body(sent(raw, kind="text/plain")).value == shown
+    assert read_body(sent(raw, kind="text/plain;charset=UTF-8")).value == raw.decode()
+    assert read_body(sent(b"no form\r\na=1\r\n", kind="text/plain")).value == "no form\r\na=1\r\n"
+
+
+def readings(*parts: bytes, kind: str = "") -> list[Any]:
+    return [reading.value for reading in read_body(sent(*parts, kind=kind)).other_readings()]
+
+
+@pytest.mark.parametrize("charset", ["shift_jis", "euc_jp", "gb18030", "big5"])
+def test_a_form_is_read_in_every_charset_that_fits(charset: str) -> None:
+    raw = "確定".encode(charset)
+    assert {"a": "確定"} in readings(b"a=" + raw, kind="application/x-www-form-urlencoded")
+    part = b'--b\r\nContent-Disposition: form-data; name="a"\r\n\r\n' + raw + b"\r\n--b--"
+    assert {"a": "確定"} in readings(part, kind="multipart/form-data; boundary=b")
+    escaped = "".join(f"%{byte:02X}" for byte in raw)
+    assert {"a": "確定"} in list(query_readings(f"https://a.example/?a={escaped}"))
+
+
+def test_files_of_json_are_opened() -> None:
+    disposition = b'--b\r\nContent-Disposition: form-data; name="order"; filename="blob"\r\n'
+    raw = disposition + b'Content-Type: application/json\r\n\r\n{"kind": "final"}\r\n--b--'
+    assert {"order": {"kind": "final"}} in readings(raw, kind="multipart/form-data; boundary=b")
+
+
+def test_lines_of_json_and_json_in_a_string_are_data() -> None:
+    assert [{"a": 1}, {"b": 2}] in readings(b'{"a": 1}\n{"b": 2}\n')
+    assert {"a": 1} in readings(b'"{\\"a\\": 1}"', kind="application/json")
+
+
 def test_entries_are_joined_before_parsing() -> None:
     assert read_body(sent(b'{"a":', b' "x"}', kind="application/json")).value == {"a": "x"}
 
@@ -79,8 +160,14 @@ def test_entries_are_joined_before_parsing() -> None:
         (zlib.compress(b'{"a": 1}')[2:-4], "deflate"),
         (gzip.compress(zlib.compress(b'{"a": 1}')), "deflate, gzip"),
         (b'{"a": 1}', "identity"),
+        (gzip.compress(b'{"a"') + gzip.compress(b": 1}"), "gzip"),
+        (gzip.compress(b'{"a"') + gzip.compress(b": 1}"), ""),
+        (zlib.compress(b'{"a": 1}'), ""),
     ],
-    ids=["gzip", "gzip unsaid", "zlib", "raw deflate", "both", "identity"],
+    ids=[
+        *("gzip", "gzip unsaid", "zlib", "raw deflate", "both", "identity"),
+        *("two of gzip", "two of gzip unsaid", "zlib unsaid"),
+    ],
 )
 def test_compressed_bodies_are_read(packed: bytes, encoding: str) -> None:
     assert read_body(sent(packed, kind="application/json", encoding=encoding)) == Body({"a": 1})
@@ -92,11 +179,13 @@ def test_compressed_bodies_are_read(packed: bytes, encoding: str) -> None:
         sent(b'{"a": 1}', kind="application/json", encoding="br"),
         sent(b"not gzip", kind="application/json", encoding="gzip"),
         sent(gzip.compress(b'{"a": 1}')[:-9], kind="application/json", encoding="gzip"),
+        sent(gzip.compress(b'{"a": 1}') + b"more", kind="application/json", encoding="gzip"),
+        sent(b"[" * 200_000 + b"]" * 200_000, kind="application/json"),
         sent(b"part", None, b"part", kind="text/plain"),
         {"headers": {}, "hasPostData": True},
         {"headers": {}, "hasPostData": True, "postDataEntries": [{"bytes": "???"}]},
     ],
-    ids=["brotli", "not gzip", "cut gzip", "file", "no entries", "not base64"],
+    ids=["brotli", "not gzip", "cut gzip", "more than gzip", "too deep", "file", "no entries", "not base64"],
 )
 def test_what_cannot_be_read_is_never_called_complete(request_: dict[str, Any]) -> None:
     assert not read_body(request_).complete
@@ -131,6 +220,7 @@ def test_a_stream_shows_no_body_at_all() -> None:
         (2, base64.b64encode(gzip.compress(b'{"a": 1}')).decode(), {"a": 1}),
         (2, base64.b64encode(b"\xff\x00").decode(), "data:application/octet-stream;base64,/wA="),
     ],
+    ids=["json", "socket.io", "engine.io", "text", "gzip", "binary"],
 )
 def test_a_frame_is_read_as_the_message_it_carries(opcode: int, payload: str, value: Any) -> None:
     assert read_frame(opcode, payload) == Body(value)

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from clawbench.environments.browser.gate.addresses import is_own, is_public
-from clawbench.environments.browser.gate.egress import Egress
+from clawbench.environments.browser.gate.egress import ASKED_FOR, Egress
+from clawbench.environments.browser.gate.sockets import Admit
 from clawbench.environments.browser.protocol import EgressRules
 
 pytestmark = pytest.mark.anyio
@@ -22,10 +23,10 @@ Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 @asynccontextmanager
-async def proxy(rules: EgressRules) -> AsyncIterator[tuple[Egress, int]]:
+async def proxy(rules: EgressRules, admit: Admit | None = None) -> AsyncIterator[tuple[Egress, int]]:
     listener = socket.create_server(("127.0.0.1", 0))
     egress = Egress(rules)
-    await egress.serve(listener)
+    await egress.serve(listener, admit)
     try:
         yield egress, listener.getsockname()[1]
     finally:
@@ -61,6 +62,14 @@ async def ask(port: int, host: str, to_port: int = 80, command: int = 1) -> tupl
     writer.write(bytes((5, command, 0)) + kind + struct.pack(">H", to_port))
     answer = await reader.readexactly(10)
     return answer[1], (reader, writer)
+
+
+async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Return when the other side has hung up as well."""
+    with suppress(ConnectionError):
+        writer.write_eof()
+        await reader.read()
+    writer.close()
 
 
 async def test_a_route_is_tunnelled_both_ways_and_cut_at_once(tmp_path: Path) -> None:
@@ -121,6 +130,66 @@ async def test_without_internet_only_routes_are_reached(tmp_path: Path) -> None:
             code, (_, writer) = await ask(port, "93.184.215.14")
             assert (code, egress.refused, egress.opened) == (2, 1, 0)
             writer.close()
+
+
+async def test_why_there_was_no_way_is_remembered(tmp_path: Path) -> None:
+    async with proxy(EgressRules(routes={"shop.example": tmp_path / "nobody"})) as (egress, port):
+        for host, to_port in (("shop.example", 80), ("no-such-name.invalid", 443), ("127.0.0.1", 8080)):
+            _, (_, writer) = await ask(port, host, to_port)
+            writer.close()
+        assert "No such file" in (egress.why("http://shop.example/order") or "")
+        assert egress.why("wss://no-such-name.invalid/socket") == "the name was not resolved"
+        assert "not a public address" in (egress.why("http://127.0.0.1:8080/") or "")
+        assert egress.why("https://shop.example/") is None
+
+
+async def test_a_route_has_no_other_ports(tmp_path: Path) -> None:
+    async with echo(tmp_path / "s"), proxy(EgressRules(routes={"shop.example": tmp_path / "s"})) as (_, port):
+        for to_port, answer in ((443, 0), (8080, 2)):
+            code, streams = await ask(port, "shop.example", to_port)
+            assert code == answer
+            await hang_up(*streams)
+
+
+async def test_what_is_sent_first_is_asked_for_as_well(tmp_path: Path) -> None:
+    """A browser may use a connection for another WebSocket than the one for which it was admitted."""
+    admitted = [True, True, True, False]
+
+    async def admit(host: str, port: int) -> bool:
+        assert (host, port) == ("shop.example", 80)
+        return admitted.pop(0)
+
+    rules = EgressRules(routes={"shop.example": tmp_path / "s"})
+    async with echo(tmp_path / "s"), proxy(rules, admit) as (egress, port):
+        code, (reader, writer) = await ask(port, "shop.example")
+        assert code == 0
+        for data in (b"one", b"two"):
+            writer.write(data)
+            assert (await reader.readexactly(9 if data == b"one" else 3)).endswith(data)
+        writer.write(b"three")
+        with suppress(ConnectionError):
+            assert await reader.read() == b""
+        assert (egress.refused, admitted) == (1, [])
+        writer.close()
+
+
+async def test_after_that_nobody_is_asked(tmp_path: Path) -> None:
+    asked = 0
+
+    async def admit(_host: str, _port: int) -> bool:
+        nonlocal asked
+        asked += 1
+        return True
+
+    rules = EgressRules(routes={"shop.example": tmp_path / "s"})
+    async with echo(tmp_path / "s"), proxy(rules, admit) as (_, port):
+        _, (reader, writer) = await ask(port, "shop.example")
+        await reader.readexactly(6)
+        for number in range(2 * ASKED_FOR):
+            writer.write(bytes((number,)))
+            assert await reader.readexactly(1) == bytes((number,))
+        assert asked == 1 + ASKED_FOR
+        await hang_up(reader, writer)
 
 
 async def test_other_commands_and_broken_greetings_get_nowhere() -> None:

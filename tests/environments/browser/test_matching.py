@@ -32,6 +32,33 @@ def test_url_and_method_alone() -> None:
     assert decision({"url_pattern": r"^https://shop\.example/api/order(\?|$)"}) is Decision.MATCH
 
 
+@pytest.mark.parametrize(
+    ("pattern", "url"),
+    [
+        (r"^https://shop\.example/order$", "https://me:secret@shop.example/order"),
+        (r"^https://shop\.example/order$", "https://shop.example./order"),
+        (r"^https://shop\.example:8443/order$", "https://me@shop.example.:8443/order"),
+        (r"/order\?kind=final", "https://shop.example/%6F%72der?%6bind=final"),
+        (r"//münchen\.example/straße", "https://xn--mnchen-3ya.example/stra%C3%9Fe"),
+    ],
+)
+def test_an_address_may_be_spelled_in_other_ways(pattern: str, url: str) -> None:
+    assert decision({"url_pattern": pattern}, url=url) is Decision.MATCH
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://log.example/?page=https%3A%2F%2Fshop.example%2Forder",
+        "https://log.example/shop.example%2Forder",
+        "https://shop.example@log.example/order",
+        "https://log.example/shop.example./order",
+    ],
+)
+def test_what_only_tells_of_an_address_is_not_it(url: str) -> None:
+    assert decision({"url_pattern": r"shop\.example/order"}, url=url) is Decision.PASS
+
+
 def test_the_placeholder_never_matches() -> None:
     schema = EvalSchema(url_pattern="__PLACEHOLDER_WILL_NOT_MATCH__", method="POST")
     assert not concerns(schema, "https://a.example/__PLACEHOLDER_WILL_NOT_MATCH__", "POST")
@@ -44,6 +71,7 @@ def test_the_placeholder_never_matches() -> None:
         ({"a": 1}, {"a": "1"}),
         ({"a": "1"}, {"a": 1}),
         ({"a": 1}, {"a": 1.0}),
+        ({"a": "1.0"}, {"a": 1.0}),
         ({"a": True}, {"a": "true"}),
         ({"a": "false"}, {"a": False}),
         ({"a": None}, {"a": None}),
@@ -56,6 +84,7 @@ def test_the_placeholder_never_matches() -> None:
         ({"a": {"b": {"c": 1}}}, {"a": {"b": {"c": 1, "d": 1}}}),
         ({"a": [1, {"b": 2}]}, {"a": ["1", {"b": 2, "c": 3}]}),
         ({"a": 1}, [{"a": 2}, {"a": 1}]),
+        ({"1.a": 1}, [{"a": 2}, {"a": 1}]),
         ({"variables.id": 7}, {"variables": '{"id": 7}'}),
         ({}, None),
     ],
@@ -82,6 +111,8 @@ def test_filters_that_hold(filters: dict[str, Any], value: Any) -> None:
         ({"a": {"b": 1, "c": 1}}, {"a": {"b": 1}}),
         ({"a": [1]}, {"a": [1, 2]}),
         ({"a": 1, "b": 2}, [{"a": 1}, {"b": 2}]),
+        ({"0.a": 1}, [{"a": 2}, {"a": 1}]),
+        ({"a": 1}, {"a": "1.0"}),
         ({"a": 1}, "text with a=1"),
         ({"a": 1}, None),
     ],
@@ -102,6 +133,7 @@ def test_a_repeated_form_field_matches_by_any_of_its_values() -> None:
         {"query": "mutation PlaceOrder($id: ID!) { order(id: $id) { id } }"},
         {"operationName": None, "query": "# mutation Old\n mutation\n PlaceOrder { x }"},
         [{"query": "query Me { me }"}, {"query": "mutation PlaceOrder { x }"}],
+        "mutation PlaceOrder { x }",
     ],
 )
 def test_graphql_operations_are_found(body: Any) -> None:
@@ -117,6 +149,7 @@ def test_graphql_operations_are_found(body: Any) -> None:
         {"query": 'mutation Other { say(text: "mutation PlaceOrder") }'},
         {"query": "mutation PlaceOrders { x }"},
         {"query": 5},
+        "# mutation PlaceOrder\nmutation Other { x }",
     ],
 )
 def test_other_graphql_operations_are_not(body: Any) -> None:

@@ -8,7 +8,9 @@ from collections.abc import Callable
 
 import pytest
 
+from clawbench.environments.browser.gate.matching import concerns
 from clawbench.environments.browser.gate.patterns import ANYTHING, held_requests, url_patterns
+from clawbench.environments.browser.gate.spellings import UNRESERVED
 from clawbench.tasks import EvalSchema
 
 Sample = Callable[[], str]
@@ -126,14 +128,44 @@ def test_whatever_an_expression_finds_a_pattern_fits() -> None:
     assert narrow > 1_500, "the patterns are to say something"
 
 
+def misspelled(dice: random.Random, url: str) -> str:
+    """The same address in another spelling."""
+    scheme, rest = url.split("://")
+    host, _, path = rest.partition("/")
+    path = "".join(
+        dice.choice((f"%{ord(one):02X}", f"%{ord(one):02x}"))
+        if one in UNRESERVED and dice.random() < 0.2
+        else one
+        for one in path
+    )
+    return scheme + "://" + dice.choice(("", "me@", "me:x@")) + host + dice.choice(("", ".")) + "/" + path
+
+
+def test_whatever_matches_in_another_spelling_is_held() -> None:
+    dice, other = random.Random(1), 0
+    for seed in range(1500):
+        expression, sample = Maker(seed).make(3)
+        schema = EvalSchema.model_validate({"url_pattern": expression, "method": "POST"})
+        patterns = [one for one in held_requests(schema) if one.get("resourceType", "XHR") == "XHR"]
+        for _ in range(3):
+            url = misspelled(dice, "https://shop.example/" + sample())
+            if concerns(schema, url, "POST"):
+                other += re.search(expression, url) is None
+                assert any(fits(one["urlPattern"], url) for one in patterns), (expression, url)
+    assert other > 500, "the spellings are to make a difference"
+
+
 def test_of_a_schema_all_that_could_match_is_held_and_what_network_events_may_miss() -> None:
     schema = EvalSchema.model_validate({"url_pattern": "/order", "method": "POST"})
-    assert held_requests(schema) == [
+    held = held_requests(schema)
+    assert held[:5] == [
         {"urlPattern": "*/order*"},
         {"urlPattern": "*", "resourceType": "Document"},
         {"urlPattern": "*", "resourceType": "Ping"},
         {"urlPattern": "*", "resourceType": "CSPViolationReport"},
         {"urlPattern": "*", "resourceType": "Other"},
     ]
+    assert {one["resourceType"] for one in held[5:]} == {"XHR"}
+    assert not any(fits(one["urlPattern"], "https://x.example/a.b/c?d=%20%2F%3A") for one in held[5:])
     final_get = EvalSchema.model_validate({"url_pattern": "/order", "method": "GET"})
     assert held_requests(final_get) == [{"urlPattern": "*"}]

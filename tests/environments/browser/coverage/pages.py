@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import unquote
 
 from tests.environments.browser.conftest import Answer, html, redirect, script
 
@@ -41,7 +42,9 @@ SERVICE_WORKER = """
 oninstall = () => skipWaiting();
 onactivate = e => e.waitUntil(clients.claim());
 onmessage = e => e.waitUntil(Promise.resolve(eval(e.data)).catch(() => 0));
+onpush = e => e.waitUntil(fetch('/order', {method: 'POST', body: e.data.text()}).catch(() => 0));
 onfetch = e => {
+  if (e.request.url.endsWith('/moved')) return e.respondWith(Response.redirect('/order', 307));
   const to = new URL(e.request.url).searchParams.get('forward');
   if (to) e.respondWith(e.request.text().then(body => fetch(to, {method: 'POST', body})));
   else if (e.request.method === 'POST') e.respondWith(fetch(e.request));
@@ -89,6 +92,7 @@ PAGES: dict[str, Any] = {
     "/shared.js": script("onconnect = e => e.ports[0].onmessage = m => eval(m.data)"),
     "/sw.js": script(SERVICE_WORKER),
     "/preloading.js": script(PRELOADING_WORKER),
+    "/echo.js": lambda asked: script(unquote(asked.path.partition("?")[2])),
     "/import.js": script("importScripts('/order?kind=final')"),
     "/upload": html(
         "<form method=post enctype=multipart/form-data action=/order>"
@@ -96,10 +100,17 @@ PAGES: dict[str, Any] = {
     ),
     "/typed": html("<form method=post action=/order><input id=field name=kind value=fina></form>"),
     "/refresh": html("<meta http-equiv=refresh content='0;url=/order?kind=final'>"),
+    "/charset": (
+        "200 OK",
+        {"Content-Type": "text/html; charset=shift_jis"},
+        "<form method=post action=/order><input name=kind value=確定></form>".encode("shift_jis"),
+    ),
     "/icon": html("<link rel=icon href='/order?kind=final'>"),
     "/manifest": html("<link rel=manifest href='/order?kind=final'>"),
     "/style": html("<style>body { background: url('/order?kind=final') }</style><p>text"),
     "/link-header": with_header("Link", "</order?kind=final>; rel=preload; as=script"),
+    "/rules-header": with_header("Speculation-Rules", '"/order?kind=final"'),
+    "/dictionary-header": with_header("Link", '</order?kind=final>; rel="compression-dictionary"'),
     "/refresh-header": with_header("Refresh", "0; url=/order?kind=final"),
     "/policy": with_header("Content-Security-Policy", "img-src 'none'; report-uri /order", "<img src=/free>"),
     "/form.pdf": ("200 OK", {"Content-Type": "application/pdf"}, pdf_with_form()),

@@ -186,6 +186,32 @@ async def switches_fetch_off_while_it_holds_the_request(_opened: Opened, agent: 
     await agent("Fetch.disable")
 
 
+@attempt(lines=2)
+async def answers_itself_and_loads_again(_opened: Opened, agent: AgentClient) -> None:
+    await agent("Page.enable")
+    await agent("Fetch.enable", patterns=[{"urlPattern": "*/order"}])
+    await agent.run("form('<input name=kind value=final>').submit(); 0")
+    held = await paused(agent, "/order")
+    agent.events.clear()
+    await agent("Fetch.fulfillRequest", requestId=held, responseCode=200, body=encoded("ordered"))
+    await until(lambda: [one for one in agent.events if one["method"] == "Page.loadEventFired"])
+    await agent("Fetch.disable")
+    await agent("Page.reload")
+
+
+@attempt(lines=0)
+async def writes_a_whole_request_for_a_method(_opened: Opened, agent: AgentClient) -> None:
+    await agent("Fetch.enable", patterns=[{"urlPattern": "*/free"}])
+    await post(agent, "/free")
+    head = f"POST /order HTTP/1.1\r\nHost: shop.example\r\nContent-Length: {len(BODY)}\r\n\r\n"
+    with pytest.raises(RefusedError, match="no method"):
+        await agent(
+            "Fetch.continueRequest", requestId=await paused(agent, "/free"), method=f"{head}{BODY}GET"
+        )
+    await agent("Fetch.disable")
+    await post(agent, "/order?sent-all-the-same")
+
+
 # -- everything else that is offered ---------------------------------------------------------------
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.environments.browser.coverage import (
+    ways_addresses,
     ways_bodies,
     ways_frames,
     ways_leaving,
@@ -25,6 +26,7 @@ WAYS = [
     *ways_frames.WAYS,
     *ways_leaving.WAYS,
     *ways_bodies.WAYS,
+    *ways_addresses.WAYS,
     *ways_loads.WAYS,
 ]
 
@@ -37,7 +39,10 @@ def test_there_are_many_and_no_two_are_the_same() -> None:
     assert len({way.name for way in WAYS}) == len(WAYS) >= 100
 
 
-@pytest.mark.parametrize("way", WAYS, ids=named)
+@pytest.mark.parametrize(
+    "way",
+    [pytest.param(way, id=way.name, marks=pytest.mark.coverage if way.rare else ()) for way in WAYS],
+)
 async def test_the_final_request_is_blocked_and_logged(open_site: Any, way: Way) -> None:
     async with open_site(way.schema) as opened:
         await try_blocked(opened, way)

@@ -30,6 +30,8 @@ class Way:
     """JavaScript for the page, or what the agent does; BODY_ stands for the body."""
     body: Any = field(default_factory=lambda: dict(FINAL))
     """What requests.jsonl and interception.json have to show."""
+    shown: Any = None
+    """What interception.json has to show, where that differs."""
     at: str = f"{SHOP}/"
     """The page from which it is sent."""
     url: str = f"{SHOP}{PATH}"
@@ -42,6 +44,10 @@ class Way:
     undecidable: bool = False
     before: tuple[str, ...] = ()
     """Paths of redirects on the way there, which do reach the site."""
+    at_path: str = PATH
+    """Under which path the site would get it."""
+    rare: bool = False
+    """Tried in the group `coverage` only."""
 
     @property
     def method(self) -> str:
@@ -53,7 +59,7 @@ class Way:
         return [one for one in opened.requests() if (one["url"], one["method"]) == (self.url, self.method)]
 
     def arrived(self, opened: Opened) -> list[Arrived]:
-        return opened.site.got(PATH, self.method)
+        return opened.site.got(self.at_path, self.method)
 
     def check_lines(self, opened: Opened) -> None:
         """Each request has its lines, with the body as it was."""
@@ -86,11 +92,13 @@ async def send(opened: Opened, agent: AgentClient, way: str | Act) -> Any:
 
 async def intercepted(opened: Opened) -> None:
     """Return when the session says that it has the final request."""
+    told = ""
     async with asyncio.timeout(PATIENCE_S):
         async for event in opened.session.events():
             if event.event == "intercepted":
                 return
-    raise AssertionError("the session ended")
+            told += f"\n{event.event}: {event.detail}"
+    raise AssertionError(f"the session ended:{told}")
 
 
 async def start(opened: Opened, way: Way) -> AgentClient:
@@ -111,7 +119,8 @@ async def try_blocked(opened: Opened, way: Way) -> None:
     way.check_lines(opened)
     found = opened.interception()
     request = found["request"]
-    assert (request["method"], request["url"], request["body"]) == (way.method, way.url, way.body)
+    shown = way.body if way.shown is None else way.shown
+    assert (request["method"], request["url"], request["body"]) == (way.method, way.url, shown)
     assert ("undecidable" in found) is way.undecidable
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.environments.browser.coverage.way import FINAL, Way
+from tests.environments.browser.coverage.way import BODY, FINAL, Way
 
 LARGE = 10 * 1024 * 1024
+DEEP = 100_000
 QUERY = "mutation PlaceOrder($id: ID!) { order(id: $id) { id } }"
 
 
@@ -48,6 +49,12 @@ WAYS = [
     ),
     Way("body-gzip", post("await packed('BODY_', 'gzip')", "{'content-encoding': 'gzip'}")),
     Way("body-gzip-undeclared", post("await packed('BODY_', 'gzip')")),
+    Way(
+        "body-gzip-of-two-members",
+        "const halves = await Promise.all(['{\"kind\":', '\"final\"}'].map(half => packed(half, 'gzip')));"
+        + post("new Blob(halves)", "{'content-encoding': 'gzip'}"),
+    ),
+    Way("body-deflate-undeclared", post("await packed('BODY_', 'deflate')"), rare=True),
     Way("body-deflate", post("await packed('BODY_', 'deflate')", "{'content-encoding': 'deflate'}")),
     Way("body-deflate-raw", post("await packed('BODY_', 'deflate-raw')", "{'content-encoding': 'deflate'}")),
     Way(
@@ -76,6 +83,43 @@ WAYS = [
         body=FINAL | {"cv": {"filename": "ü.txt", "content_type": "application/octet-stream", "size": 3}},
     ),
     Way(
+        "body-form-data-with-json-in-a-file",
+        "const d = new FormData(); d.set('order', new Blob(['BODY_'], {type: 'application/json'}));"
+        + post("d"),
+        body={"order": {"filename": "blob", "content_type": "application/json", "size": 17}},
+        schema={"body": {"order.kind": "final"}},
+    ),
+    Way(
+        "body-form-data-with-odd-names",
+        "const d = new FormData(); d.set('a\"b\\r\\nc\\\\', 'é');"
+        "d.set('größe', new File(['x'], '\"日;本\\n'));" + post("d"),
+        body={
+            'a"b\r\nc\\': "é",
+            "größe": {"filename": '"日;本\n', "content_type": "application/octet-stream", "size": 1},
+        },
+        schema={"body": {'a"b\r\nc\\': "é"}},
+    ),
+    Way("body-with-byte-order-mark", post("'\\ufeffBODY_'"), rare=True),
+    Way(
+        "body-with-half-a-letter",
+        post('\'{"kind": "final", "n": "\\\\ud800"}\''),
+        body=FINAL | {"n": "\ud800"},
+        shown=FINAL | {"n": "\ufffd"},
+    ),
+    Way(
+        "body-too-deep",
+        post(f"'[0, '.repeat({DEEP}) + 'BODY_' + ']'.repeat({DEEP})"),
+        body=f"{'[0, ' * DEEP}{BODY}{']' * DEEP}",
+        undecidable=True,
+        rare=True,
+    ),
+    Way(
+        "body-of-100-mb",
+        post(f'new Blob([\'{{"kind": "final", "text": "\', \'y\'.repeat({10 * LARGE}), \'"}}\'])'),
+        body=FINAL | {"text": "y" * 10 * LARGE},
+        rare=True,
+    ),
+    Way(
         "body-nested",
         post("JSON.stringify({order: {lines: [{id: 7}], paid: true}})"),
         body={"order": {"lines": [{"id": 7}], "paid": True}},
@@ -85,6 +129,13 @@ WAYS = [
         "single",
         {"operationName": "PlaceOrder", "query": QUERY},
         f"{{operationName: 'PlaceOrder', query: '{QUERY}'}}",
+    ),
+    Way(
+        "graphql-without-json",
+        post(f"'{QUERY}'", "{'content-type': 'application/graphql'}"),
+        body=QUERY,
+        schema={"body": {"operationName": "PlaceOrder"}},
+        rare=True,
     ),
     graphql("named-in-the-query", {"query": QUERY}, f"{{query: '{QUERY}'}}"),
     graphql(

@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
-from tests.environments.browser.coverage.way import LOCAL, SHOP, Way, local
+from tests.environments.browser.conftest import AgentClient, Opened, until
+from tests.environments.browser.coverage.way import BODY, LOCAL, SHOP, Way, local, send
 
 POST = f"fetch('{SHOP}/order', {{method: 'POST', body: 'BODY_', mode: 'no-cors'}})"
 LOCAL_POST = POST.replace(SHOP, LOCAL)
+REGISTERED = "ServiceWorker.workerRegistrationUpdated"
 ELSEWHERE = "await frame('http://other.example/frame')"
 SUBMIT = (
     f"document.body.innerHTML = '<form method=post action={SHOP}/order><input name=kind value=final>';"
     "document.forms[0].submit()"
 )
 OBEYING = "<script>parent.postMessage({ready: true}, '*'); onmessage = e => eval(e.data)<\\/script>"
+
+
+async def push_message(opened: Opened, agent: AgentClient) -> None:
+    """As a push service would."""
+    await send(opened, agent, "await controlled()")
+    await agent("ServiceWorker.enable")
+
+    def registered() -> list[str]:
+        events = (one["params"] for one in agent.events if one["method"] == REGISTERED)
+        return [one["registrationId"] for event in events for one in event["registrations"]]
+
+    registration = (await until(registered))[-1]
+    await agent("ServiceWorker.deliverPushMessage", origin=LOCAL, registrationId=registration, data=BODY)
+
 
 FRAMES = [
     Way("frame-fetch", f"(await frame('/frame')).postMessage(`{POST}`)"),
@@ -61,6 +77,14 @@ WORKERS = [
         f"({ELSEWHERE}).postMessage(`{WORKER}.postMessage(\\`{POST}\\`)`, '*')",
     ),
     Way("shared-worker", f"new SharedWorker('/shared.js').port.postMessage(`{POST}`)"),
+    Way(
+        "shared-worker-that-outlives-its-tab",
+        "const job = `e.ports[0].postMessage('running'); setTimeout(() => fetch('/order', {method: 'POST',"
+        " body: JSON.stringify({kind: 'final'})}), 300)`; (await popup('/frame')).eval(`"
+        "const worker = new SharedWorker('/shared.js', {extendedLifetime: true});"
+        "worker.port.onmessage = () => close(); worker.port.postMessage(${JSON.stringify(job)})`)",
+        rare=True,
+    ),
     local("service-worker", f"(await controlled()).active.postMessage(`{LOCAL_POST}`)"),
     local(
         "service-worker-forwards-fetch",
@@ -78,4 +102,25 @@ WORKERS = [
     ),
 ]
 
-WAYS = [*FRAMES, *WORKERS]
+SERVICE_WORKERS = [
+    local(
+        "service-worker-answers-with-a-redirect",
+        "await controlled(); await fetch('/moved', {method: 'POST', body: 'BODY_'})",
+        lines=2,
+    ),
+    local(
+        "service-worker-answers-a-form-with-a-redirect",
+        "await controlled(); form('<input name=kind value=final>', {action: '/moved'}).submit()",
+        lines=2,
+        rare=True,
+    ),
+    local("service-worker-is-pushed", push_message),
+    local(
+        "service-worker-as-it-is-installed",
+        f"const code = `oninstall = e => e.waitUntil({LOCAL_POST})`;"
+        "await navigator.serviceWorker.register('/echo.js?' + encodeURIComponent(code))",
+        rare=True,
+    ),
+]
+
+WAYS = [*FRAMES, *WORKERS, *SERVICE_WORKERS]

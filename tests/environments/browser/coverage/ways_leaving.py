@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.environments.browser.conftest import AgentClient, Opened, until
+from tests.environments.browser.conftest import AgentClient, Opened, html, redirect, until
 from tests.environments.browser.coverage.way import Way, get, local, send
 
 BEACON = "navigator.sendBeacon('/order', 'BODY_')"
@@ -104,4 +104,19 @@ REDIRECTS = [
     ),
 ]
 
-WAYS = [*BEACONS, *REDIRECTS]
+
+async def loaded_again(opened: Opened, agent: AgentClient) -> None:
+    """A page that a form led to is loaded again; this time the site sends the form on."""
+    opened.site.pages["/step"] = lambda _asked: (
+        html("step") if len(opened.site.got("/step")) == 1 else redirect("307 Moved", "/order")
+    )
+    await agent("Page.enable")
+    agent.events.clear()
+    await agent.run(f"form('{FIELD}', {{action: '/step'}}).submit(); 0")
+    await until(lambda: any(event["method"] == "Page.loadEventFired" for event in agent.events))
+    await agent("Page.reload")
+
+
+AGAIN = [Way("form-sent-again-by-reload", loaded_again, before=("/step", "/step"), rare=True)]
+
+WAYS = [*BEACONS, *REDIRECTS, *AGAIN]

@@ -6,7 +6,7 @@ import asyncio
 from contextlib import suppress
 
 from tests.environments.browser.conftest import AgentClient, Opened, until
-from tests.environments.browser.coverage.way import FINAL, PATIENCE_S, SHOP, Way, get, send
+from tests.environments.browser.coverage.way import FINAL, PATIENCE_S, SHOP, Way, get, local, send
 
 TARGET = "/order?kind=final"
 FIELD = "<input name=kind value=final>"
@@ -50,6 +50,11 @@ async def press_button_in_pdf(opened: Opened, agent: AgentClient) -> None:
         with suppress(AssertionError):
             await until(opened.run.interception.exists, within_s=2)
             return
+
+
+async def form_in_another_charset(opened: Opened, agent: AgentClient) -> None:
+    await agent.go(f"{SHOP}/charset")
+    await send(opened, agent, "document.forms[0].submit()")
 
 
 async def new_tab_posts(opened: Opened, _agent: AgentClient) -> None:
@@ -123,6 +128,18 @@ FORMS = [
         undecidable=True,
     ),
     Way("form-text-plain", f"form('{FIELD}', {{enctype: 'text/plain'}}).submit()"),
+    Way(
+        "form-text-plain-of-several-lines",
+        f"const f = form('{FIELD}<textarea name=note></textarea>', {{enctype: 'text/plain'}});"
+        "f.elements.note.value = 'one\\ntwo'; f.submit()",
+        body=FINAL | {"note": "one\r\ntwo"},
+    ),
+    Way(
+        "form-in-another-charset",
+        form_in_another_charset,
+        schema={"body": {"kind": "確定"}},
+        body={"kind": "確定".encode("shift_jis").decode("cp1252")},
+    ),
     Way("form-in-new-tab", f"form('{FIELD}', {{target: '_blank'}}).submit()"),
     Way("form-in-named-window", f"await popup('/frame', 'w'); form('{FIELD}', {{target: 'w'}}).submit()"),
     Way("form-in-frame", f"await frame('/frame', {{name: 'f'}}); form('{FIELD}', {{target: 'f'}}).submit()"),
@@ -142,6 +159,12 @@ TABS = [
         "popup-without-page",
         f"const p = open(''); p.document.write(`<form method=post action={SHOP}/order>{FIELD}</form>`);"
         "p.document.forms[0].submit()",
+    ),
+    local(
+        "picture-in-picture",
+        "const p = await documentPictureInPicture.requestWindow();"
+        "p.eval(`fetch('/order', {method: 'POST', body: 'BODY_'})`)",
+        rare=True,
     ),
     Way("tab-over-cdp-fetch", new_tab_posts),
     get("popup-first-request", f"open('{TARGET}')"),

@@ -6,9 +6,10 @@ import asyncio
 import ipaddress
 import logging
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from typing import cast
+from typing import Any, cast
+from urllib.parse import urlsplit
 
 from clawbench.environments.browser.gate.addresses import is_own, is_public
 from clawbench.environments.browser.gate.sockets import Admit
@@ -17,9 +18,18 @@ from clawbench.environments.browser.protocol import EgressRules
 log = logging.getLogger(__name__)
 
 CONNECT_TIMEOUT_S = 15.0
+HTTPS = 443
+DEFAULT_PORTS = {"http": 80, "ws": 80, "https": HTTPS, "wss": HTTPS}
+MOST_REASONS = 1000
 NO_AUTH, NO_METHOD = b"\x05\x00", b"\x05\xff"
 GRANTED, FAILED, NOT_ALLOWED, UNREACHABLE, BAD_COMMAND, BAD_ADDRESS = 0, 1, 2, 4, 7, 8
 HANDSHAKE_LIMIT = 1024
+ASKED_FOR = 16
+"""Times that the browser may send over a WebSocket's connection before its handshake must have been among it:
+a TLS connection is made with less."""
+COULD_BE_FINAL = "it is, or could be, the final request"
+SITE_PORTS = frozenset((80, 443))
+"""Of a route: on any other, its site would have addresses that no task's pattern expects."""
 
 OF_THE_BROWSER = frozenset(("redirector.gvt1.com", "update.googleapis.com"))
 """Chromium's own services, asked for dictionaries and updates whatever the flags say: never let out."""
@@ -39,9 +49,11 @@ class Egress:
         self._before_sending = before_sending
         self._internet = rules.internet
         self._routes = {host.lower().rstrip("."): path for host, path in rules.routes.items()}
+        self._tls_routes = {host.lower().rstrip("."): path for host, path in rules.tls_routes.items()}
         self._servers: list[asyncio.Server] = []
         self._ends: set[asyncio.Transport] = set()
-        self._dials: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._reasons: dict[tuple[str, int], str] = {}
         self._closed = False
 
     async def serve(self, listener: socket.socket, admit: Admit | None = None) -> None:
@@ -54,7 +66,7 @@ class Egress:
         self._closed = True
         for server in self._servers:
             server.close()
-        for task in tuple(self._dials):
+        for task in tuple(self._tasks):
             task.cancel()
         for end in tuple(self._ends):
             end.abort()
@@ -77,9 +89,24 @@ class Egress:
         self._ends.discard(transport)
 
     def dial(self, client: _Client, host: str, port: int) -> None:
-        task = asyncio.ensure_future(self._dial(client, host, port))
-        self._dials.add(task)
-        task.add_done_callback(self._dials.discard)
+        self._start(self._dial(client, host, port))
+
+    def ask(self, client: _Client, data: bytes) -> None:
+        """Let a client's bytes go on once it is admitted; cut it off where it is not."""
+        self._start(self._pass_on(client, data))
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _pass_on(self, client: _Client, data: bytes) -> None:
+        if await client.is_admitted():
+            client.pass_on(data)
+            return
+        self.refused += 1
+        log.warning("egress cut a WebSocket off: %s", COULD_BE_FINAL)
+        client.cut()
 
     async def _dial(self, client: _Client, host: str, port: int) -> None:
         if host in OF_THE_BROWSER:
@@ -91,25 +118,47 @@ class Egress:
         except RefusedError as refusal:
             self.refused += 1
             log.warning("egress refused %s:%d: %s", host, port, refusal)
+            self._remember(host, port, str(refusal))
             client.answer(NOT_ALLOWED)
         except (OSError, UnicodeError) as error:
             log.info("egress could not reach %s:%d: %s", host, port, error)
+            self._remember(host, port, _in_words(error))
             client.answer(UNREACHABLE)
         else:
             self.opened += 1
 
+    def why(self, url: str) -> str | None:
+        """Why there was no way to the host of this URL when it was last tried; the browser is told less."""
+        parts = urlsplit(url)
+        return self._reasons.get((parts.hostname or "", parts.port or DEFAULT_PORTS.get(parts.scheme, 0)))
+
+    def _remember(self, host: str, port: int, reason: str) -> None:
+        self._reasons.pop((host, port), None)
+        self._reasons[host, port] = reason
+        while len(self._reasons) > MOST_REASONS:
+            del self._reasons[next(iter(self._reasons))]
+
     async def _connect(self, host: str, port: int, upstream: _Upstream) -> None:
         loop = asyncio.get_running_loop()
-        if upstream.client.admit and not await upstream.client.admit(host, port):
-            raise RefusedError("it is, or could be, the final request")
+        if not await upstream.client.is_admitted():
+            raise RefusedError(COULD_BE_FINAL)
         async with asyncio.timeout(CONNECT_TIMEOUT_S):
-            route = self._routes.get(host.lower().rstrip("."))
+            name = host.lower().rstrip(".")
+            route = (port == HTTPS and self._tls_routes.get(name)) or self._routes.get(name)
             if route is not None:
+                if port not in SITE_PORTS:
+                    raise RefusedError("the site answers on ports 80 and 443")
                 await loop.create_unix_connection(lambda: upstream, str(route))
                 return
             if not self._internet:
                 raise RefusedError("this run has no internet")
             await _connect_to_first(await _public_addresses(host, port), upstream)
+
+
+def _in_words(error: Exception) -> str:
+    if isinstance(error, socket.gaierror | UnicodeError):
+        return "the name was not resolved"
+    return "timed out" if isinstance(error, TimeoutError) else str(error)
 
 
 async def _public_addresses(host: str, port: int) -> list[tuple[str, int]]:
@@ -194,7 +243,9 @@ class _Client(_End):
 
     def __init__(self, egress: Egress, admit: Admit | None) -> None:
         super().__init__(egress)
-        self.admit = admit
+        self._admit = admit
+        self._destination = ("", 0)
+        self._asked = 0
         self._handshake = bytearray()
         self._step: Callable[[], bool] | None = self._greeting
 
@@ -202,13 +253,37 @@ class _Client(_End):
         if not self.egress.may_send():
             return
         if self.other is not None:
-            super().data_received(data)
+            self._carry(data)
             return
         self._handshake += data
         while self._step is not None and self._step():
             pass
         if self._step is not None and len(self._handshake) > HANDSHAKE_LIMIT:
             self._drop()
+
+    async def is_admitted(self) -> bool:
+        return self._admit is None or await self._admit(*self._destination)
+
+    def _carry(self, data: bytes) -> None:
+        """The browser may use a connection for another WebSocket than the one for which it was made."""
+        if self._admit is None or self._asked >= ASKED_FOR or self.transport is None:
+            super().data_received(data)
+            return
+        self._asked += 1
+        self.transport.pause_reading()
+        self.egress.ask(self, data)
+
+    def pass_on(self, data: bytes) -> None:
+        """Bytes that have been asked for."""
+        if self.egress.may_send():
+            super().data_received(data)
+        if self.transport is not None:
+            self.transport.resume_reading()
+
+    def cut(self) -> None:
+        for end in (self, self.other):
+            if end is not None and end.transport is not None:
+                end.transport.abort()
 
     def _drop(self) -> None:
         if self.transport:
@@ -250,6 +325,7 @@ class _Client(_End):
             self.answer(BAD_COMMAND)
             return False
         host = address[1:].decode("latin-1") if kind == 3 else str(ipaddress.ip_address(address))
+        self._destination = (host, port)
         self.egress.dial(self, host, port)
         return False
 
@@ -270,4 +346,4 @@ class _Client(_End):
         self.answer(GRANTED)
         self.other, upstream.other = upstream, self
         if self._handshake:
-            super().data_received(self._take(len(self._handshake)))
+            self._carry(self._take(len(self._handshake)))

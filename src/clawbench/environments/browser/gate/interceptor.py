@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import re
 import time
 from collections.abc import Callable
 from typing import Any
@@ -12,11 +12,14 @@ from clawbench.environments.browser.gate.bodies import Body, query_params, read_
 from clawbench.environments.browser.gate.breadth import Breadth
 from clawbench.environments.browser.gate.matching import Decision, concerns, decide
 from clawbench.environments.browser.gate.sockets import HANDSHAKE, SocketGate
-from clawbench.results import Intercepted, InterceptedRequest, Reserve, RunDirectory
+from clawbench.results import InterceptedRequest, Reserve, RunDirectory, json_document
 from clawbench.tasks import EvalSchema, Method, Transport
 
 SERVICE_WORKER = "service-worker"
 """The header with which the script of a service worker is asked for; pages cannot set it."""
+
+TOKEN = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)
+"""What HTTP allows for a method."""
 
 
 class Interceptor:
@@ -55,7 +58,8 @@ class Interceptor:
         self.breadth.paused(paused.get("resourceType", ""))
         try:
             self._on_request(paused)
-            blocked = self._blocks(paused["request"]) or self._would_send_ahead(paused["request"])
+            request = paused["request"]
+            blocked = _is_none(request) or self._blocks(request) or self._would_send_ahead(request)
         except Exception as error:
             self._fail(paused)
             self._on_failure(error)
@@ -109,10 +113,14 @@ class Interceptor:
             self._on_failure(error)
 
     def _save(self, matched: InterceptedRequest, record: dict[str, Any]) -> None:
-        data = json.dumps(record, ensure_ascii=False, indent=2) + "\n"
-        Reserve(self._run.reserve).write(self._run.interception, data)
+        Reserve(self._run.reserve).write(self._run.interception, json_document(record))
         self.matched = matched
         self._on_match(matched)
+
+
+def _is_none(request: dict[str, Any]) -> bool:
+    """Whether more than a method stands in its place: another CDP client could write whole requests there."""
+    return TOKEN.fullmatch(request["method"]) is None
 
 
 def interception(
@@ -127,7 +135,8 @@ def interception(
         headers=request.get("headers", {}),
         timestamp=time.time(),
     )
-    record = Intercepted(request=matched).model_dump(mode="json")
+    shown = {name: getattr(matched, name) for name in InterceptedRequest.model_fields}
+    record: dict[str, Any] = {"intercepted": True, "request": shown}
     if decision is Decision.UNDECIDABLE:
         record["undecidable"] = "URL and method match; the body that decides could not be read completely"
     return matched, record

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from enum import Enum
+from itertools import chain
 from typing import Any
 
-from clawbench.environments.browser.gate.bodies import Body
+from clawbench.environments.browser.gate.bodies import Body, query_readings
+from clawbench.environments.browser.gate.json_text import load_json
+from clawbench.environments.browser.gate.spellings import spellings
 from clawbench.tasks import EvalSchema
 
 OPERATION = re.compile(r"\b(?:query|mutation|subscription)\s+([_A-Za-z]\w*)")
@@ -26,36 +28,46 @@ def concerns(schema: EvalSchema, url: str, method: str) -> bool:
     """Whether URL and method match, so that the body has to be looked at."""
     if schema.never_matches or schema.over_websocket or method.upper() != schema.method:
         return False
-    return re.search(schema.url_pattern, url) is not None
+    return _is_address(schema, url)
 
 
 def decide(schema: EvalSchema, url: str, method: str, params: Mapping[str, Any], body: Body) -> Decision:
     """What becomes of a request."""
-    return _filtered(schema, params, body) if concerns(schema, url, method) else Decision.PASS
+    return _filtered(schema, url, params, body) if concerns(schema, url, method) else Decision.PASS
 
 
 def decide_frame(schema: EvalSchema, url: str, params: Mapping[str, Any], body: Body) -> Decision:
     """What to make of a frame that a page sends over a WebSocket."""
-    if schema.never_matches or not schema.over_websocket or not re.search(schema.url_pattern, url):
+    if schema.never_matches or not schema.over_websocket or not _is_address(schema, url):
         return Decision.PASS
-    return _filtered(schema, params, body)
+    return _filtered(schema, url, params, body)
 
 
-def _filtered(schema: EvalSchema, params: Mapping[str, Any], body: Body) -> Decision:
-    if schema.params and not _holds(schema.params, params, repeats=True):
+def _is_address(schema: EvalSchema, url: str) -> bool:
+    return any(re.search(schema.url_pattern, spelling) for spelling in spellings(url))
+
+
+def _filtered(schema: EvalSchema, url: str, params: Mapping[str, Any], body: Body) -> Decision:
+    if schema.params and not _query_matches(schema.params, url, params):
         return Decision.PASS
     if not schema.body or _body_matches(schema.body, body):
         return Decision.MATCH
     return Decision.PASS if body.complete else Decision.UNDECIDABLE
 
 
+def _query_matches(filters: Mapping[str, Any], url: str, params: Mapping[str, Any]) -> bool:
+    return any(_holds(filters, reading, repeats=True) for reading in chain([params], query_readings(url)))
+
+
 def _body_matches(filters: Mapping[str, Any], body: Body) -> bool:
-    return any(_reading_matches(filters, reading) for reading in (body, *body.other_readings()))
+    return any(_reading_matches(filters, reading) for reading in chain([body], body.other_readings()))
 
 
 def _reading_matches(filters: Mapping[str, Any], body: Body) -> bool:
-    if isinstance(body.value, list):
-        return any(_holds(filters, element) for element in body.value)
+    if isinstance(body.value, str):
+        return _holds(filters, {"query": body.value})  # application/graphql: a query and nothing else
+    if isinstance(body.value, list) and any(_holds(filters, element) for element in body.value):
+        return True
     return _holds(filters, body.value, repeats=body.form)
 
 
@@ -87,7 +99,7 @@ def _opened(value: Any) -> Any:
     """JSON inside a string (a form field, a GraphQL `variables` parameter) as the data it holds."""
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         try:
-            return json.loads(value)
+            return load_json(value)
         except (ValueError, RecursionError):
             return value
     return value
@@ -115,13 +127,13 @@ def _equal(wanted: Any, value: Any, *, repeats: bool = False) -> bool:
         return wanted is value
     if isinstance(value, Mapping | list):
         return False
-    return _as_text(wanted) == _as_text(value)
+    return not _as_texts(wanted).isdisjoint(_as_texts(value))
 
 
-def _as_text(value: Any) -> str:
-    """Numbers and booleans as a form would send them, so that 1 equals "1" and true "true"."""
+def _as_texts(value: Any) -> set[str]:
+    """As a form would send it: 1 equals "1", 1.0 also "1.0", true "true"."""
     if isinstance(value, bool):
-        return "true" if value else "false"
+        return {"true" if value else "false"}
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        return str(int(value))
-    return str(value)
+        return {str(int(value)), str(value)}
+    return {str(value)}

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from clawbench.environments.browser.gate.spellings import odd_spellings
 from clawbench.tasks import EvalSchema, Method
 
 ANYTHING = "*"
@@ -19,6 +20,9 @@ LARGEST_SET = 3
 
 ALWAYS_HELD = ("Document", "Ping", "CSPViolationReport", "Other")
 """Types of which network events miss some (downloads, beacons of pages that go away)."""
+
+BY_SCRIPTS = "XHR"
+"""The one other type that is not always a GET: XMLHttpRequest and fetch()."""
 
 
 def held_requests(schema: EvalSchema) -> list[dict[str, str]]:
@@ -30,7 +34,9 @@ def held_requests(schema: EvalSchema) -> list[dict[str, str]]:
         return [{"urlPattern": ANYTHING}]
     never = schema.never_matches or schema.over_websocket
     urls = () if never else url_patterns(schema.url_pattern)
+    odd = odd_spellings() if urls and urls != (ANYTHING,) else ()
     by_type = [{"urlPattern": ANYTHING, "resourceType": kind} for kind in ALWAYS_HELD]
+    by_type += [{"urlPattern": url, "resourceType": BY_SCRIPTS} for url in odd]
     return [{"urlPattern": url} for url in urls] + by_type
 
 

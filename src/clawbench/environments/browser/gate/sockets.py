@@ -45,19 +45,17 @@ class SocketGate:
         """A session that will tell of the WebSockets of its target."""
         self._sessions.add(session)
 
-    def admission(self) -> Admit:
-        """What must be asked before a WebSocket's connection is made."""
-        self._holding = True
-        return self._admit
+    def admission(self) -> Admit | None:
+        """What must be asked before a WebSocket's connection is made and used; None: nothing."""
+        self._holding = self._schema.method is Method.GET and not self._schema.over_websocket
+        return self._admit if self._holding else None
 
     async def _admit(self, host: str, port: int) -> bool:
         """A handshake is a GET. Its URL is known once the page that opens the socket has told of it."""
-        if self._schema.method is not Method.GET or self._schema.over_websocket:
-            return True
         if not await self._all_has_been_told():
             log.warning("a WebSocket to %s:%d was refused: a page did not say which", host, port)
             return False
-        return (host, port) not in self._refused
+        return (plain_host(host), port) not in self._refused
 
     async def _all_has_been_told(self) -> bool:
         """Whether every page has answered: what it did before the question is then known."""
@@ -96,4 +94,8 @@ class SocketGate:
 def address(url: str) -> tuple[str, int]:
     """Host and port, as the browser asks its proxy for them."""
     parts = urlsplit(url)
-    return (parts.hostname or "").rstrip("."), parts.port or PORTS[parts.scheme]
+    return plain_host(parts.hostname or ""), parts.port or PORTS[parts.scheme]
+
+
+def plain_host(host: str) -> str:
+    return host.lower().rstrip(".")

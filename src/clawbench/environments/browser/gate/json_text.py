@@ -1,0 +1,41 @@
+"""JSON as pages send it and their servers read it: more than Python's own reader takes. Pure."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+BEFORE_JSON = b" \t\r\n\x00\xef\xbb\xbf\xff\xfe"
+"""Spaces, byte order marks, and the first half of letters of two bytes."""
+LONGEST_INTEGER = 4000
+"""Digits; Python refuses to read longer ones as numbers."""
+
+
+def looks_like_json(raw: bytes) -> bool:
+    """Whether these bytes could be an object or a list."""
+    return raw[:64].lstrip(BEFORE_JSON)[:1] in (b"{", b"[")
+
+
+def load_json(text: bytes | str) -> Any:
+    """ValueError where it is none; RecursionError where it is, but too deep to be read."""
+    return json.loads(
+        text.removeprefix("\ufeff") if isinstance(text, str) else text,
+        parse_int=_integer,
+        parse_float=_number,
+        parse_constant=_no_constant,
+    )
+
+
+def _integer(digits: str) -> int | str:
+    return int(digits) if len(digits) <= LONGEST_INTEGER else digits
+
+
+def _number(digits: str) -> float | str:
+    """As text where no file could hold the number it is."""
+    number = float(digits)
+    return number if math.isfinite(number) else digits
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
