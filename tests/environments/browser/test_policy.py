@@ -40,7 +40,8 @@ BROWSER = Seat(kind="browser", pages=PAGE.pages, targets=PAGE.targets)
         ("Accessibility.getFullAXTree", {}),
         ("Browser.getVersion", {}),
         ("DOM.getDocument", {}),
-        ("Fetch.continueRequest", {"requestId": "1", "url": "https://a.example/"}),
+        ("Emulation.setScriptExecutionDisabled", {"value": False}),
+        ("Fetch.continueRequest", {"requestId": "1", "url": "https://a.example/", "method": "PUT"}),
         ("Input.dispatchDragEvent", {"type": "drop", "data": {"items": []}}),
         ("Network.setBlockedURLs", {"urls": []}),
         ("Page.captureScreenshot", {}),
@@ -76,15 +77,21 @@ def test_browsing_is_allowed_unchanged(method: str, params: dict[str, Any]) -> N
         ("Emulation.setScriptExecutionDisabled", {"value": True}),
         ("Extensions.loadUnpacked", {"path": "/tmp/x"}),
         ("Fetch.continueRequest", {"requestId": "1", "url": "file:///etc/passwd"}),
+        ("Fetch.continueRequest", {"requestId": "1", "method": "POST /order HTTP/1.1\r\n\r\nGET"}),
         ("FileSystem.getDirectory", {}),
         ("HeapProfiler.getObjectByHeapObjectId", {"objectId": "1"}),
         ("Input.dispatchDragEvent", {"type": "drop", "data": {"files": ["/etc/passwd"]}}),
+        ("LayerTree.loadSnapshot", {"tiles": []}),
+        ("Network.commandOfTheFuture", {}),
         ("Network.loadNetworkResource", {"url": "https://a.example/"}),
         ("Network.setRequestInterception", {"patterns": []}),
         ("NoSuchDomain.doIt", {}),
         ("Page.addScriptToEvaluateOnNewDocument", {"source": "", "worldName": "recorder-world"}),
         ("Page.createIsolatedWorld", {"frameId": "F", "worldName": "recorder-world"}),
+        ("Page.addCompilationCache", {"url": "https://a.example/a.js", "data": ""}),
+        ("Page.commandOfTheFuture", {}),
         ("Page.crash", {}),
+        ("Page.waitForDebugger", {}),
         ("Page.navigate", {"url": "file:///etc/passwd"}),
         ("Page.navigate", {}),
         ("Page.setDownloadBehavior", {"behavior": "allow", "downloadPath": "/"}),
@@ -139,6 +146,17 @@ def test_paths_and_filters_are_rewritten() -> None:
     kept = judge(RULES, BROWSER, "Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": "/etc"})
     assert kept["downloadPath"] == "/inside/downloads"
     assert judge(RULES, BROWSER, "Target.createTarget", {"url": "chrome://newtab/"}) == {"url": "about:blank"}
+    away = {
+        "url": "https://a.example/",
+        "newWindow": True,
+        "left": 9000,
+        "top": 0,
+        "windowState": "minimized",
+    }
+    assert judge(RULES, BROWSER, "Target.createTarget", away) == {
+        "url": "https://a.example/",
+        "newWindow": True,
+    }
     attach = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}
     asked = judge(RULES, BROWSER, "Target.setAutoAttach", attach)["filter"]
     assert {"type": "browser_ui", "exclude": True} in asked

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from clawbench.environments.browser.cdp import CdpConnection, Message, encode
-from clawbench.environments.browser.relay.policy import RefusalError, RelayRules, Seat, is_visible, judge
+from clawbench.environments.browser.cdp import CdpConnection, Message, decode, encode
+from clawbench.environments.browser.relay.policy import (
+    RefusalError,
+    RelayRules,
+    Seat,
+    depends_on_seat,
+    is_visible,
+    judge,
+)
 
 REFUSED_CODE = -32000
 NO_SUCH_SESSION = -32001
@@ -51,9 +57,11 @@ class Agent:
         surroundings: Surroundings,
         wire: Wire,
         log: Log,
+        before: Callable[[str], None],
     ) -> None:
+        """`before` hears what is about to be done."""
         self._cdp, self._rules, self._surroundings = cdp, rules, surroundings
-        self._wire, self._log = wire, log
+        self._wire, self._log, self._before = wire, log, before
         self._anchor = self._base = ""
         self._sessions: dict[str, Owned] = {}
 
@@ -90,7 +98,7 @@ class Agent:
 
     def received(self, text: bytes) -> None:
         try:
-            message = json.loads(text)
+            message = decode(text)
             number, method = message["id"], message["method"]
             params, session = message.get("params") or {}, message.get("sessionId") or self._base
             if not isinstance(method, str) or not isinstance(params, dict):
@@ -108,19 +116,22 @@ class Agent:
 
     def _carry(self, number: Any, session: str, owned: Owned, method: str, params: dict[str, Any]) -> None:
         try:
-            allowed = judge(self._rules, self._seat(owned), method, params)
+            seat = self._seat(owned) if depends_on_seat(method, params) else Seat(owned.kind)
+            allowed = judge(self._rules, seat, method, params)
         except RefusalError as refusal:
             self._log(owned.kind, owned.target, method, params, f"refused: {refusal}")
             error = {"code": REFUSED_CODE, "message": f"Not allowed here: {method}: {refusal}"}
             self._reply({"error": error}, number, session)
             return
-        self._log(owned.kind, owned.target, method, params, "allowed")
 
         def answer(reply: Message) -> None:
             self._learn(owned, method, reply)
             self._reply(reply, number, session)
 
+        self._before(method)
         self._cdp.send_raw(method, allowed, session, answer)
+        # Written down while the browser is at it: an agent's next step waits for its answer, not for us.
+        self._log(owned.kind, owned.target, method, params, "allowed")
 
     def _seat(self, owned: Owned) -> Seat:
         targets = self._surroundings.targets

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +18,9 @@ BLANK = "about:blank"
 HIDDEN_TYPES = ("browser", "browser_ui", "webview", "other", "auction_worklet", "assistive_technology")
 HIDDEN_SCHEMES = frozenset(("chrome", "devtools", "chrome-extension", "chrome-untrusted", "chrome-search"))
 CONTEXT_PARAMETERS = ("contextId", "executionContextId", "uniqueContextId")
+OUT_OF_SIGHT = ("left", "top", "windowState")
+"""With these a window could be opened where no recording shows it."""
+METHOD = re.compile(r"[A-Za-z]+")
 LONGEST_LOGGED = 200
 TYPED = frozenset(("text", "unmodifiedText", "key", "code", "keyIdentifier"))
 
@@ -75,6 +79,11 @@ def judge(rules: RelayRules, seat: Seat, method: str, params: dict[str, Any]) ->
     return check(rules, seat, params) if check else params
 
 
+def depends_on_seat(method: str, params: dict[str, Any]) -> bool:
+    """Whether the judgement takes more of the seat than its kind."""
+    return method in CHECKS or any(name in params for name in CONTEXT_PARAMETERS)
+
+
 def may_open(url: str) -> bool:
     """Whether a user could open this from a web page: no local files, no pages of the browser itself."""
     cleaned = "".join(letter for letter in url.strip("".join(map(chr, range(33)))) if letter not in "\t\r\n")
@@ -125,6 +134,7 @@ def _creates(rules: RelayRules, seat: Seat, params: dict[str, Any]) -> dict[str,
     context = params.get("browserContextId")
     if context and context not in seat.contexts_of_browser:
         raise RefusalError("there is one browser context")
+    params = {name: value for name, value in params.items() if name not in OUT_OF_SIGHT}
     if params.get("url", "").strip().lower() in NEW_TAB | {""}:
         return {**params, "url": BLANK}
     return _opens(rules, seat, params)
@@ -194,9 +204,17 @@ def _downloads(rules: RelayRules, _seat: Seat, params: dict[str, Any]) -> dict[s
     return {**params, "downloadPath": rules.downloads}
 
 
+def _scripts_run(_rules: RelayRules, _seat: Seat, params: dict[str, Any]) -> dict[str, Any]:
+    if params.get("value") is not False:
+        raise RefusalError("it would blind the recorder")
+    return params
+
+
 def _rewrites(rules: RelayRules, seat: Seat, params: dict[str, Any]) -> dict[str, Any]:
     if "url" in params and not str(params["url"]).lower().startswith(("http://", "https://")):
         raise RefusalError("a request can only be rewritten to the web")
+    if "method" in params and not METHOD.fullmatch(str(params["method"])):
+        raise RefusalError("that is no method")
     return params
 
 
@@ -204,6 +222,7 @@ CHECKS: dict[str, Check] = {
     "Browser.getWindowForTarget": _knows_target,
     "Browser.setDownloadBehavior": _downloads,
     "DOM.setFileInputFiles": _uploads,
+    "Emulation.setScriptExecutionDisabled": _scripts_run,
     "Fetch.continueRequest": _rewrites,
     "Input.dispatchDragEvent": _drags,
     "Page.close": _closes,

@@ -113,10 +113,9 @@ class Relay:
             "params": for_log(params, typed=method.startswith("Input.")),
             "decision": decision,
         }
-        self._log.append(entry)
+        keep = self._log.append_soon if decision == "allowed" else self._log.append
+        keep(entry)
         self._on_command(self.commands)
-        if decision == "allowed":
-            self._before_command(method)
 
     # -- connections -----------------------------------------------------------------------------
 
@@ -144,7 +143,7 @@ class Relay:
             target = name
         else:
             return NOT_FOUND
-        agent = Agent(self._cdp, self._rules, self, wire, self._note)
+        agent = Agent(self._cdp, self._rules, self, wire, self._note, self._before_command)
         self._agents[wire] = agent
         try:
             await agent.sit_down(target)
@@ -223,6 +222,7 @@ class Relay:
         except RefusalError as refusal:
             self._note("http", None, method, params, f"refused: {refusal}")
             raise
+        self._before_command(method)
         self._note("http", None, method, params, "allowed")
         return await self._cdp.send(method, allowed)
 
