@@ -224,6 +224,7 @@ class _Life:
             await asyncio.gather(raised, return_exceptions=True)
             return early
         await raised
+        stage.describe(self.record)
         self._enter(State.RUNNING)
         if self.spec.root is not None:
             self.record.notices.append(f"the agent's root file system was {system_name(self.spec.root.tree)}")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import uvicorn
@@ -16,6 +17,7 @@ from starlette.applications import Starlette
 
 from clawbench.errors import InputError
 from clawbench.sites import doorbell, teahouse
+from clawbench.sites.certificate import make_certificate
 
 GRACE_S = 1
 """How long an answer under way may still take when the site is closed."""
@@ -31,6 +33,10 @@ class Site:
     start_url: str
     orders: list[dict[str, Any]]
     """Orders (or rings) that did arrive; an intercepted one never does."""
+    tls_socket: Path | None = None
+    """Where it speaks TLS; None on a machine without `openssl`."""
+    key_hash: str | None = None
+    """Which key the browser has to trust for that."""
 
 
 Build = Callable[[list[dict[str, Any]]], Starlette]
@@ -47,21 +53,40 @@ def site_names() -> list[str]:
 
 @asynccontextmanager
 async def serve_site(name: str, socket_path: Path) -> AsyncIterator[Site]:
-    """Serve the site at `socket_path` until the block ends. It accepts connections from the start."""
+    """Serve the site at `socket_path`, and with TLS beside it, until the block ends.
+
+    It accepts connections from the start.
+    """
     if name not in _SITES:
         raise InputError(
             f"no bundled site is called {name!r}", remedy=f"Known sites: {', '.join(site_names())}"
         )
     hosts, build = _SITES[name]
-    site = Site(name, hosts, f"http://{hosts[0]}/", [])
-    with _listening(socket_path) as listener:
-        server = _Server(_config(build(site.orders)))
-        task = asyncio.create_task(server.serve(sockets=[listener]))
-        try:
+    orders: list[dict[str, Any]] = []
+    app = build(orders)
+    with TemporaryDirectory(dir=socket_path.parent) as directory:
+        certificate = await asyncio.to_thread(make_certificate, hosts, Path(directory))
+        site = Site(name, hosts, f"http://{hosts[0]}/", orders)
+        doors = [(socket_path, _config(app))]
+        if certificate is not None:
+            tls_socket = socket_path.with_name(f"{socket_path.name}.tls")
+            site = replace(site, tls_socket=tls_socket, key_hash=certificate.key_hash)
+            doors.append((tls_socket, _config(app, certificate.chain, certificate.key)))
+        async with _served(doors):
             yield site
+
+
+@asynccontextmanager
+async def _served(doors: Sequence[tuple[Path, uvicorn.Config]]) -> AsyncIterator[None]:
+    with ExitStack() as stack:
+        servers = [(_Server(config), stack.enter_context(_listening(path))) for path, config in doors]
+        tasks = [asyncio.create_task(server.serve(sockets=[listener])) for server, listener in servers]
+        try:
+            yield
         finally:
-            server.should_exit = True
-            await task
+            for server, _ in servers:
+                server.should_exit = True
+            await asyncio.gather(*tasks)
 
 
 class _Server(uvicorn.Server):
@@ -70,10 +95,10 @@ class _Server(uvicorn.Server):
         yield  # signals belong to the program that serves the site
 
 
-def _config(app: Starlette) -> uvicorn.Config:
+def _config(app: Starlette, chain: Path | None = None, key: Path | None = None) -> uvicorn.Config:
     return uvicorn.Config(
         app, log_config=None, access_log=False, lifespan="off", ws="none", server_header=False,
-        timeout_graceful_shutdown=GRACE_S,
+        timeout_graceful_shutdown=GRACE_S, ssl_certfile=chain, ssl_keyfile=key,
     )  # fmt: skip
 
 

@@ -125,6 +125,11 @@ def flags(
     ]
 
 
+def trusting(key_hash: str | None) -> list[str]:
+    """Certificates of this key are good, whoever signed them: those of bundled sites."""
+    return [f"--ignore-certificate-errors-spki-list={key_hash}"] if key_hash else []
+
+
 def proxies(port: int, websocket_port: int) -> str:
     """WebSockets have a door of their own: what is neither http nor https goes by the last of the list."""
     proxy, websocket_proxy = f"socks5://127.0.0.1:{port}", f"socks5://127.0.0.1:{websocket_port}"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
+import signal
 import socket
 import tempfile
 from collections.abc import Callable, Sequence
@@ -21,16 +23,20 @@ from clawbench.environments.browser.flags import (
     UNSANDBOXED,
     flags,
     preferences,
+    trusting,
 )
 from clawbench.environments.browser.pipe import start_piped
 from clawbench.errors import EnvironmentFailedError
-from clawbench.sandbox import Command, Guardian, Limits, Mount, Process, Sandbox
+from clawbench.sandbox import Command, Ended, Guardian, Limits, Mount, Process, Sandbox
 
 EGRESS = "egress"
 EGRESS_PORT = 1080
 WEBSOCKETS = "websockets"
 WEBSOCKETS_PORT = 1081
 START_TIMEOUT_S = 30.0
+END_WITHIN_S = 2.0
+GIVING_UP = (signal.SIGTRAP, signal.SIGABRT, signal.SIGILL)
+"""How Chromium ends itself where it cannot go on."""
 LIMITS = Limits(memory_mb=6144, processes=1024)
 SYSTEM = Path("/usr")
 
@@ -67,6 +73,7 @@ async def launch(
     files: str = "/",
     popups_as_asked: bool = False,
     holds_gets: bool = False,
+    trusted_key: str | None = None,
 ) -> Browser:
     """Start Chromium and return once it answers on its pipe; `temporary` is its TMPDIR, where given.
 
@@ -90,20 +97,22 @@ async def launch(
         width=width,
         height=height,
         popups_as_asked=popups_as_asked,
-        extra=NO_EARLY_HINTS if holds_gets else (),
+        extra=[*(NO_EARLY_HINTS if holds_gets else ()), *trusting(trusted_key)],
     )
     env = {"DISPLAY": display.name} | ({"TMPDIR": str(temporary)} if temporary else {})
     browser = await _attempt(sandbox, [str(program), *arguments], env, ports, log, sandboxed=True)
-    if browser is None and _sandbox_refused(log):
+    if isinstance(browser, Ended) and sandbox_refused(browser, log):
         argv = [str(program), *UNSANDBOXED, *arguments]
         browser = await _attempt(sandbox, argv, env, ports, log, sandboxed=False)
-    if browser is None:
+    if isinstance(browser, Ended):
         raise EnvironmentFailedError(f"The browser {program} did not start: {tail(log)}")
     return browser
 
 
-def _sandbox_refused(log: Path) -> bool:
+def sandbox_refused(ended: Ended, log: Path) -> bool:
     """Whether Chromium's own sandbox is why it ended: a crash must not be a reason to do without."""
+    if ended.exit_code <= 0 and -ended.exit_code not in GIVING_UP:
+        return False
     said = log.read_text(encoding="utf-8", errors="replace").lower()
     return any(word in said for word in ("sandbox", "namespace", "zygote", "setuid"))
 
@@ -124,8 +133,8 @@ async def _attempt(
     log: Path,
     *,
     sandboxed: bool,
-) -> Browser | None:
-    """One start; None where the program ended before it answered."""
+) -> Browser | Ended:
+    """One start; how the program ended, where it did so before it answered."""
     command = Command(argv, env=env, stdout=log, stderr=log, listen=ports, limits=LIMITS)
     process, pipe = await start_piped(sandbox, command)
     cdp = CdpConnection(pipe)
@@ -133,14 +142,22 @@ async def _attempt(
         version = await cdp.send("Browser.getVersion", timeout=START_TIMEOUT_S)
     except CdpError:
         cdp.close()
-        await process.end()
-        return None
+        return await _own_end(process)
     except BaseException:
         cdp.close()
         await process.end()
         raise
     listeners = process.listeners[EGRESS], process.listeners[WEBSOCKETS]
     return Browser(cdp, pipe.catch_up, *listeners, process, sandbox, version["product"], sandboxed)
+
+
+async def _own_end(process: Process) -> Ended:
+    """How a browser that is ending comes to its end; one that is not is ended."""
+    try:
+        async with asyncio.timeout(END_WITHIN_S):
+            return await process.wait()
+    except TimeoutError:
+        return await process.end()
 
 
 def short_directory(stack: AsyncExitStack, guardian: Guardian) -> Path:

@@ -18,6 +18,8 @@ class EgressRules(BaseModel):
 
     routes: dict[str, Path] = {}
     """Host name -> unix socket of a bundled site."""
+    tls_routes: dict[str, Path] = {}
+    """The same for port 443, where a site speaks TLS."""
     internet: bool = True
     """Anything else: resolved and dialled, private and loopback addresses always refused."""
 
@@ -50,6 +52,8 @@ class SessionConfig(BaseModel):
     """Serve the recorder API on this port of the host's loopback, or on a free one where it is taken."""
     api_token: SecretStr = SecretStr("")
     """Opens the recorder API."""
+    trusted_key: str | None = None
+    """SHA-256 of the one public key that the browser trusts whatever its certificate says, in base64."""
     width: int = 1920
     height: int = 1080
     closing_moment_s: float = 15.0

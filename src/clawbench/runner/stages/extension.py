@@ -28,6 +28,8 @@ from clawbench.scoring.web import score_web
 from clawbench.sites import serve_site
 from clawbench.tasks import WebTask, web_prompt
 
+HTTPS = 443
+
 
 class ExtensionStage:
     """The browser side of a recording by hand."""
@@ -97,6 +99,7 @@ class ExtensionStage:
         home.mkdir(mode=0o700)
         sandbox = open_sandbox("none", home=home, guardian=self._host.guardian)
         self._resources.push_async_callback(sandbox.close)
+        hosts, trusted_key = await self._site_hosts()
         browser = await self._resources.enter_async_context(
             own_browser(
                 program,
@@ -105,8 +108,9 @@ class ExtensionStage:
                 extension=extension,
                 url=api.pairing_url,
                 files=self._files,
-                hosts=await self._site_hosts(),
+                hosts=hosts,
                 temporary=short_directory(self._resources, self._host.guardian),
+                trusted_key=trusted_key,
             )
         )
         browser.on_close(self._browser_closed)
@@ -116,18 +120,27 @@ class ExtensionStage:
     def _browser_closed(self) -> None:
         self._recording.leave("The browser was closed")
 
-    async def _site_hosts(self) -> dict[str, int]:
-        """The names of a bundled site, and the port that answers for them."""
+    async def _site_hosts(self) -> tuple[dict[str, int], str | None]:
+        """The names of a bundled site with the ports that answer for them, and the key to trust there."""
         if self._task.site is None:
-            return {}
+            return {}, None
         socket = self._scratch / "site.sock"
         site = await self._resources.enter_async_context(serve_site(self._task.site, socket))
+        ports = dict.fromkeys(site.hosts, self._bridged(socket))
+        if site.tls_socket is not None:
+            tls_port = self._bridged(site.tls_socket)
+            ports = {f"{host}:{HTTPS}": tls_port for host in site.hosts} | ports
+        return ports, site.key_hash
+
+    def _bridged(self, socket: Path) -> int:
+        """A loopback port that leads to this socket."""
         listener = listen(LOOPBACK, 0)
         self._resources.callback(listener.close)
         bridge = Bridge(listener, socket)
         self._resources.push_async_callback(bridge.close)
         bridge.start()
-        return dict.fromkeys(site.hosts, listener.getsockname()[1])
+        port: int = listener.getsockname()[1]
+        return port
 
     def _note(self, actions: int, requests: int) -> None:
         self._last_activity = time.monotonic()
@@ -150,7 +163,7 @@ class ExtensionStage:
 
     def describe(self, record: RunRecord) -> None:
         record.actions, record.requests = self._progress.actions, self._progress.requests
-        record.notices = [*record.notices, *self._recording.notices]
+        record.notices = list(dict.fromkeys((*record.notices, *self._recording.notices)))
 
     async def score(self, record: RunRecord) -> Score:
         assert record.stop_reason is not None

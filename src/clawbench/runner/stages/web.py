@@ -76,16 +76,13 @@ class WebStage:
         self.sockets: Mapping[str, Path] = {CDP: scratch / "cdp.sock"}
 
     async def up(self) -> None:
-        egress = EgressRules()
-        if self._task.site is not None:
-            socket = self._scratch / "site.sock"
-            site = await self._resources.enter_async_context(serve_site(self._task.site, socket))
-            egress = EgressRules(routes=dict.fromkeys(site.hosts, socket), internet=False)
+        egress, trusted_key = await self._serve_site()
         session = BrowserSession(self._run.browser_log, on_spawn=self._guard)
         self._resources.push_async_callback(session.kill)
         finishing = asyncio.to_thread(self._handouts.finish)
-        ready, _ = await asyncio.gather(session.start(self._config(egress)), finishing)
+        ready, _ = await asyncio.gather(session.start(self._config(egress, trusted_key)), finishing)
         self._session, self._last_activity = session, time.monotonic()
+        self._video_started_at = ready.video_started_at
         reader = asyncio.ensure_future(self._follow(session))
         self._resources.callback(reader.cancel)
         if ready.api_url is not None:
@@ -93,6 +90,16 @@ class WebStage:
 
             self._progress.tell(ServedApi(ready.api_url, self._api_token.get_secret_value()).for_tools)
         await self._show()
+
+    async def _serve_site(self) -> tuple[EgressRules, str | None]:
+        """Where the browser gets, and the key that it trusts there."""
+        if self._task.site is None:
+            return EgressRules(), None
+        socket = self._scratch / "site.sock"
+        site = await self._resources.enter_async_context(serve_site(self._task.site, socket))
+        tls_routes = dict.fromkeys(site.hosts, site.tls_socket) if site.tls_socket else {}
+        routes = dict.fromkeys(site.hosts, socket)
+        return EgressRules(routes=routes, tls_routes=tls_routes, internet=False), site.key_hash
 
     def _guard(self, pid: int) -> None:
         self._host.guardian.watch_process(pid)
@@ -110,7 +117,7 @@ class WebStage:
     def _uploads(self) -> dict[str, Path]:
         return {f"{MY_INFO}/{path.name}": path for path in self._my_info.iterdir()}
 
-    def _config(self, egress: EgressRules) -> SessionConfig:
+    def _config(self, egress: EgressRules, trusted_key: str | None) -> SessionConfig:
         remote = self._spec.browser_cdp
         scratch = self._scratch / "browser"
         scratch.mkdir(mode=0o700)
@@ -129,6 +136,7 @@ class WebStage:
             vnc_socket=self._scratch / VNC_SOCKET,
             api_port=self._spec.api_port,
             api_token=self._api_token,
+            trusted_key=trusted_key,
         )
 
     async def _follow(self, session: BrowserSession) -> None:
@@ -190,7 +198,7 @@ class WebStage:
     def describe(self, record: RunRecord) -> None:
         record.video_started_at = self._video_started_at
         record.actions, record.requests = self._progress.actions, self._progress.requests
-        record.notices = [*record.notices, *self._notices]
+        record.notices = list(dict.fromkeys((*record.notices, *self._notices)))
 
     async def score(self, record: RunRecord) -> Score:
         assert record.stop_reason is not None
