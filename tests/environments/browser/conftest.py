@@ -324,7 +324,7 @@ def anyio_backend() -> str:
 @pytest.fixture
 def hosts() -> tuple[str, ...]:
     """Host names under which the site is reached; on localhost it is a secure context."""
-    return ("shop.example", "other.example", "localhost")
+    return ("shop.example", "other.example", "localhost", "xn--mnchen-3ya.example")
 
 
 @pytest.fixture

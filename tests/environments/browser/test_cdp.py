@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from clawbench.environments.browser.cdp import CdpConnection, CdpError
+from clawbench.environments.browser.cdp import CdpConnection, CdpError, decode, encode
 from clawbench.environments.browser.pipe import PipeTransport
 
 pytestmark = pytest.mark.anyio
@@ -148,3 +148,34 @@ async def test_silence_is_an_error_after_the_timeout() -> None:
     cdp.close()
     os.close(peer.read_fd)
     os.close(peer.write_fd)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "half a pair \ud83d",
+        "a whole one \U0001f99e",
+        "\x00 \x7f \u2028",
+        1 << 80,
+        0.1,
+        1763309200.1234567,
+        None,
+    ],
+)
+async def test_a_message_comes_back_as_it_went(value: Any) -> None:
+    message = {"id": 1, "params": {"list": [value], "text": "é"}}
+    assert decode(encode(message)) == message
+    assert b"\0" not in encode(message), "it ends a message on the pipe"
+
+
+async def test_a_message_may_be_deeply_nested() -> None:
+    value: Any = "in the middle"
+    for _ in range(300):
+        value = {"child": [value]}
+    assert decode(encode({"id": 1, "params": value})) == {"id": 1, "params": value}
+
+
+@pytest.mark.parametrize("raw", [b"", b"{", b'{"id":1}{"id":2}', b'{"id":"\xff"}'])
+async def test_what_is_no_message_is_refused(raw: bytes) -> None:
+    with pytest.raises((json.JSONDecodeError, UnicodeDecodeError)):
+        decode(raw)

@@ -8,6 +8,8 @@ import logging
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
+from pydantic_core import from_json, to_json
+
 Message = dict[str, Any]
 EventHandler = Callable[[dict[str, Any], str | None], None]
 """Called with the event's params and the session it came from, in the order the browser sent them."""
@@ -21,7 +23,18 @@ _compact = json.JSONEncoder(separators=(",", ":"))
 
 
 def encode(message: Message) -> bytes:
-    return _compact.encode(message).encode()
+    try:
+        return to_json(message)
+    except ValueError:  # a page's text may be no Unicode, and its data deeper than that goes
+        return _compact.encode(message).encode()
+
+
+def decode(raw: bytes) -> Any:
+    """What a message says; ValueError where it is none."""
+    try:
+        return from_json(raw)
+    except ValueError:  # for the same reasons
+        return json.loads(raw)
 
 
 class CdpError(Exception):
@@ -173,7 +186,7 @@ class CdpConnection:
         if raw.startswith(self._unread) and self._is_nobodys(raw):
             return
         try:
-            message: Message = json.loads(raw)
+            message: Message = decode(raw)
         except ValueError:
             # Whatever was lost with it, nothing can be decided rightly any more.
             self.lost_by = f"The browser sent {len(raw)} bytes that are no message."

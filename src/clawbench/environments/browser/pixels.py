@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import os
+from collections.abc import Iterable
+
+ROWS_AT_ONCE = 30
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.memcmp.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
@@ -47,12 +50,17 @@ def lend(pipe: int, address: int, length: int) -> int:
 def changed_rows(first: bytearray, second: bytearray, stride: int) -> range:
     """From the first to the last row in which two pictures differ; empty where they are the same."""
     one, other, rows = address_of(first), address_of(second), range(len(first) // stride)
+    blocks = [rows[start : start + ROWS_AT_ONCE] for start in rows[::ROWS_AT_ONCE]]
 
-    def is_changed(row: int) -> bool:
-        return differ(one + row * stride, other + row * stride, stride)
+    def is_changed(some: range) -> bool:
+        return differ(one + some[0] * stride, other + some[0] * stride, len(some) * stride)
 
-    top = next(filter(is_changed, rows), None)
-    return range(0) if top is None else range(top, next(filter(is_changed, reversed(rows))) + 1)
+    def first_changed(blocks: Iterable[range], step: int) -> int | None:
+        block = next(filter(is_changed, blocks), ())
+        return next((row for row in block[::step] if is_changed(range(row, row + 1))), None)
+
+    top, bottom = first_changed(blocks, 1), first_changed(reversed(blocks), -1)
+    return range(0) if top is None or bottom is None else range(top, bottom + 1)
 
 
 def changed_width(first: bytearray, second: bytearray, stride: int, rows: range) -> int:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import struct
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from isal import isal_zlib as zlib
 from PIL import Image
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"

@@ -6,8 +6,10 @@ import ctypes
 import mmap
 import struct
 import threading
+from collections.abc import Collection
 from pathlib import Path
 
+from clawbench.environments.browser.calm import Calm
 from clawbench.environments.browser.pixels import address_of, copy, differ
 from clawbench.environments.browser.png import BAND_ROWS, PngEncoder, band_starts
 from clawbench.errors import EnvironmentFailedError
@@ -53,6 +55,8 @@ class Screen:
             (top, top * stride, min(BAND_ROWS, size[1] - top) * stride) for top in band_starts(size[1])
         ]
         """First row, offset and length in bytes of each band."""
+        self.calm = Calm()
+        """Says when to look, to all who do."""
         self._anchor: ctypes.c_char | None = anchor
         self._address = ctypes.addressof(anchor)
         self._lock = threading.Lock()
@@ -74,19 +78,20 @@ class Screen:
         with self._lock:
             return self._anchor is not None and differ(self._address, address_of(frame), self.frame_size)
 
-    def update(self, frame: bytearray) -> dict[int, bytes]:
-        """Bring `frame` up to date; returns the bands that changed, by their first row."""
-        start, changed = address_of(frame), {}
+    def update(self, frame: bytearray) -> list[int]:
+        """Bring `frame` up to date; returns the first rows of the bands that changed."""
+        start, changed = address_of(frame), []
         with self._lock:
             for top, offset, length in self._bands if self._anchor is not None else ():
                 if differ(self._address + offset, start + offset, length):
                     copy(start + offset, self._address + offset, length)
-                    changed[top] = bytes(memoryview(frame)[offset : offset + length])
+                    changed.append(top)
         return changed
 
-    def bands(self, frame: bytearray) -> dict[int, bytes]:
-        """All of `frame`, in bands as `update` returns them."""
-        return {top: bytes(memoryview(frame)[start : start + length]) for top, start, length in self._bands}
+    def bands(self, frame: bytearray, tops: Collection[int] | None = None) -> dict[int, bytes]:
+        """Copies of the bands of `frame` that begin in these rows, or of all."""
+        chosen = self._bands if tops is None else [band for band in self._bands if band[0] in tops]
+        return {top: bytes(memoryview(frame)[start : start + length]) for top, start, length in chosen}
 
     def png(self, frame: bytearray) -> bytes:
         """`frame` as a PNG file; takes a moment, so call it off the event loop."""

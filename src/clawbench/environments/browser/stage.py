@@ -81,6 +81,7 @@ async def open_stage(
     video.on_unwritable = lambda problem: watch.failed(cannot_be_kept(problem))
     on_target = Online(browser.cdp).tell
     parts = await watch_browser(stack, config, watch, browser.cdp, screen, video, on_target)
+    parts[1].explain_by(egress.why)
     stack.callback(_close_before, parts[1], egress)
     await egress.serve(browser.websocket_listener, parts[0].sockets.admission())
     relay = await open_relay(stack, config, browser.cdp, _rules(config, browser), watch, parts[0])
@@ -186,6 +187,7 @@ async def _browser(
         files=next((os.path.dirname(sandbox.inside(name)) for name in config.uploads), "/"),
         popups_as_asked=config.view == "control",
         holds_gets=EvalSchema.model_validate(config.eval_schema).method is Method.GET,
+        trusted_key=config.trusted_key,
     )
     stack.callback(browser.cdp.close)
     return browser

@@ -119,7 +119,9 @@ async def test_a_browser_that_starts_again_rejoins_its_recorder(
 async def test_a_second_recorder_waits_and_open_pages_are_taken_in(
     person: Any, site: Any, recorder: Any, tmp_path: Path
 ) -> None:
-    site.pages["/"] = "<title>Open before</title><button id=b>Press</button>"
+    # Elements with the names of what the recorder keeps in its world must not keep it out.
+    names = "<div id=recorder></div><div id=clawbenchRecorderReport></div><div id=clawbenchDisarm></div>"
+    site.pages["/"] = f"<title>Open before</title><button id=b>Press</button>{names}"
     async with person() as alex, recorder() as first:
         await alex.open(site.url("/"))
         page = alex.tab

@@ -133,6 +133,28 @@ async def test_frames_popups_and_closed_shadow_roots_are_recorded(
     assert recorded.actions("pageLoad")[-1]["title"] == "Popup"
 
 
+AHEAD = """<title>Now</title><script type=speculationrules>
+{"prerender": [{"source": "list", "urls": ["/ahead"], "eagerness": "immediate"}]}</script>"""
+
+
+async def test_a_page_that_is_only_prepared_has_not_been_visited(
+    person: Any, site: Any, recorder: Any
+) -> None:
+    site.pages |= {
+        "/": AHEAD,
+        "/ahead": "<title>Ahead</title><script>onload = () => fetch('/loaded')</script>",
+        "/after": "<title>After</title>",
+    }
+    async with person() as alex, recorder() as recorded:
+        await alex.pair(recorded)
+        # Chrome prepares no pages where a debugger is attached.
+        await alex.cdp.send("Target.createTarget", {"url": site.url("/", "localhost")})
+        await until(lambda: site.got("GET", "/loaded"))
+        await alex.open(site.url("/after"), new_tab=True)
+        await until(lambda: recorded.actions("pageLoad")[-1]["title"] == "After")
+    assert [action["title"] for action in recorded.actions("pageLoad")] == ["Now", "After"]
+
+
 WAYS: dict[str, tuple[str, Any]] = {
     "json": ("fetch('/order', {method: 'POST', body: '{\"a\": [1]}'})", {"a": [1]}),
     "form data": (

@@ -84,7 +84,10 @@ class Rehearsal:
         )
 
     def complaints(self) -> str:
-        return (self.base / "stderr.txt").read_text()[-3000:]
+        record = {
+            name: self.json("run.json").get(name) for name in ("stop_reason", "stop_description", "error")
+        }
+        return f"{record}\n{(self.base / 'stderr.txt').read_text()[-3000:]}"
 
     def send(self, name: str, number: signal.Signals) -> None:
         """To every process that is this part; for what has ended in the meantime that is no news."""

@@ -93,3 +93,19 @@ async def test_nothing_is_left_waiting_for_the_debugger(stage_at: Any) -> None:
             "new Promise(done => new Worker('/outer.js').onmessage = e => done(e.data))"
         )
     assert said == "from the inner worker"
+
+
+async def test_a_form_that_shadows_its_own_methods_hides_no_shadow_root(stage_at: Any) -> None:
+    async with stage_at() as stage:
+        stage.site.pages["/"] = "<p>x</p>"
+        await stage.open("/")
+        await stage.evaluate(
+            "document.body.insertAdjacentHTML('beforeend', '<form><input name=querySelectorAll>'"
+            " + '<input name=isConnected><input name=matches></form><div id=host></div>');"
+            "root = host.attachShadow({mode: 'open'});"
+            "root.innerHTML = '<form id=inner onsubmit=\"event.preventDefault()\"></form>'"
+        )
+        await stage.shown()
+        await stage.evaluate("root.querySelector('#inner').requestSubmit()")
+        await stage.until(lambda: stage.actions("submit"))
+        assert stage.actions("submit")[0]["target"]["id"] == "inner"

@@ -1,7 +1,8 @@
-"""Lines on a disk that is full, as the kernel reports it."""
+"""Lines that may wait, and lines on a disk that is full, as the kernel reports it."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import resource
 import subprocess
@@ -31,6 +32,28 @@ def test_a_line_that_does_not_fit_is_left_out_whole_and_reported(tmp_path: Path)
     assert [line["n"] for line in read_json_lines(path)] == [1, 3, 4]
     assert lines.count == 3
     assert lines.problem == f"{path}: File too large"
+
+
+@pytest.mark.anyio
+async def test_lines_that_may_wait_are_written_soon_and_in_order(tmp_path: Path) -> None:
+    path = tmp_path / "commands.jsonl"
+    lines = RecordFile(path)
+
+    def written() -> list[int]:
+        return list(read_json_lines(path))
+
+    lines.append_soon(1)
+    lines.append_soon(2)
+    assert written() == []
+    while written() != [1, 2]:  # noqa: ASYNC110 - what is watched is a file
+        await asyncio.sleep(0)
+    lines.append_soon(3)
+    assert lines.append(4) == 3
+    assert written() == [1, 2, 3, 4]
+    lines.append_soon(5)
+    lines.close()
+    assert written() == [1, 2, 3, 4, 5]
+    assert (lines.count, lines.problem) == (5, None)
 
 
 @pytest.fixture

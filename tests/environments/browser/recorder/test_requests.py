@@ -25,6 +25,7 @@ SENDING = {
     "/from-shared": "new SharedWorker('/shared.js')",
     "/from-service": "navigator.serviceWorker.register('/service.js')",
     "/picture": "new Image().src = '/picture'",
+    "/font": "new FontFace('x', 'url(/font)').load().catch(() => 0)",
     "/landed": "fetch('/redirect')",
     "/socket": "new WebSocket(`ws://${location.host}/socket`)",
     "/events": "new EventSource('/events')",
@@ -46,6 +47,7 @@ EXPECTED = {
     "/from-shared": ("POST", "Fetch", "s"),
     "/from-service": ("POST", "Fetch", "sw"),
     "/picture": ("GET", "Image", None),
+    "/font": ("GET", "Font", None),
     "/redirect": ("GET", "Fetch", None),
     "/landed": ("GET", "Fetch", None),
     "/socket": ("GET", "WebSocket", None),
@@ -152,6 +154,7 @@ async def test_what_became_of_each_request_stands_in_its_line_at_the_end(stage_a
     assert "status" not in found["/unsafe"]
     assert "failure" not in found["/ok"]
     assert found["/socket"]["finished_ms"] >= 0
+    assert "Unexpected response code: 200" in found["/socket"]["failure"]
     assert "status" not in found["/blocked"]
     assert found["/blocked"]["blocked"]
     assert found["/blocked"]["failure"].startswith("net::ERR_BLOCKED_BY_CLIENT")
@@ -183,3 +186,15 @@ def test_only_what_is_known_is_added_to_a_line() -> None:
         b'{"url":"http://a.example/","body":"caf\xc3\xa9","status":200,"blocked":true}\n'
     )
     assert with_outcome(b'{"cut sho', Outcome(status=200)) == b'{"cut sho'
+
+
+def test_a_failure_is_told_in_full_and_an_empty_answer_is_none() -> None:
+    unreachable = Outcome()
+    unreachable.failed({"errorText": "net::ERR_SOCKS_CONNECTION_FAILED"}, "the name was not resolved")
+    assert unreachable.failure == "net::ERR_SOCKS_CONNECTION_FAILED (the name was not resolved)"
+    left = Outcome()
+    left.failed({"errorText": "net::ERR_ABORTED"}, "of an earlier try")
+    assert left.failure == "net::ERR_ABORTED"
+    empty = Outcome(status=204)
+    empty.failed({"errorText": "net::ERR_ABORTED"})
+    assert empty.failure is None

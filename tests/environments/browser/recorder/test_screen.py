@@ -51,6 +51,10 @@ def test_png_files_hold_exactly_the_pixels_also_where_only_a_part_changed() -> N
 
 def test_the_extent_of_a_change_is_found() -> None:
     before, stride = bytearray(40 * 100), 40
+    for row in (0, 29, 30, 59, 60, 99):
+        after = bytearray(before)
+        after[stride * row + 7] = 1
+        assert changed_rows(before, after, stride) == range(row, row + 1)
     assert changed_rows(before, bytearray(before), stride) == range(0)
     after = bytearray(before)
     after[stride * 7 + 4 * 3] = after[stride * 9 + 4 * 5 + 3] = 1
@@ -117,3 +121,19 @@ async def test_no_screenshot_is_lost_where_they_wait_in_memory_or_on_disk(
     for name, colour in zip(names, colours, strict=True):
         assert Image.open(directory / name).getpixel((960, 540)) == colour
     assert screenshots.problems == []
+
+
+@pytest.mark.anyio
+async def test_actions_of_one_moment_share_a_look(
+    display: tuple[str, Path], screen: Screen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("clawbench.environments.browser.calm.CALM_AFTER_S", 60)
+    monkeypatch.setattr("clawbench.environments.browser.calm.AT_MOST_S", 2)
+    screenshots = Screenshots(screen, tmp_path)
+    before = [screenshots.take(1), screenshots.take(2)]
+    paint(display[0], "lime")
+    after = screenshots.take(3)
+    await screenshots.close()
+    files = [(tmp_path / name).stat().st_ino for name in (*before, after)]
+    assert len(set(files)) == 1
+    assert Image.open(tmp_path / after).getpixel((960, 540)) == (0, 255, 0)

@@ -304,6 +304,6 @@ async def test_files_are_uploaded_by_their_content(
         dragged = {"items": [], "files": ["/my-info/résumé.pdf"], "dragOperationsMask": 1}
         with pytest.raises(refused, match="cannot be dragged"):
             await agent("Input.dispatchDragEvent", type="drop", x=1, y=1, data=dragged)
+        await opened.session.stop(StopReason.AGENT_EXITED)
         sent = [c for c in json_lines(opened.run.relay_log) if c["method"] == "DOM.setFileInputFiles"]
         assert [c["decision"] for c in sent if c["params"]["files"] == list(uploads)] == ["allowed"] * 2
-        await opened.session.stop(StopReason.AGENT_EXITED)

@@ -23,7 +23,7 @@ from clawbench.environments.browser.gate.interceptor import interception
 from clawbench.environments.browser.gate.matching import Decision, decide
 from clawbench.environments.browser.vnc.presence import Presence
 from clawbench.errors import EnvironmentFailedError
-from clawbench.results import Reserve, RunDirectory, StopReason, cannot_be_kept
+from clawbench.results import Reserve, RunDirectory, StopReason, cannot_be_kept, json_document
 from clawbench.tasks import EvalSchema
 
 SIGN_OF_LIFE_S = 20.0
@@ -196,9 +196,9 @@ class PersonRecording:
         request = {"url": sent.url, "method": sent.method, "headers": shown_headers(sent.headers)}
         _, record = interception(request, query_params(sent.url), body, decision)
         self._intercepted = True
-        text = json.dumps(record | {"blocked": sent.blocked}, ensure_ascii=False, indent=2)
+        text = json_document(record | {"blocked": sent.blocked})
         try:
-            Reserve(self._run.reserve).write(self._run.interception, text + "\n")
+            Reserve(self._run.reserve).write(self._run.interception, text)
         except OSError as error:
             self.report(f"{self._run.interception}: {error.strerror}")
             return

@@ -15,9 +15,9 @@ var clawbenchReport = (recorder, text) => {
 var insideOf = (recorder, held) => {
   try {
     const root = chrome.dom.openOrClosedShadowRoot(recorder.held(held));
-    if (root) return recorder.admit(root, held) ?? {};
-    recorder.release(held);
-    return {};
+    if (!root) return recorder.release(held) ?? {};
+    const { again, ...found } = recorder.admit(root, held) ?? {};
+    return again === undefined ? found : { ...found, ...insideOf(recorder, again) };
   } catch {
     return { secret: true };
   }

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from clawbench.environments.browser.cdp import CdpConnection, CdpError
 from clawbench.environments.browser.display import tail
-from clawbench.environments.browser.flags import QUIET, UNSANDBOXED, preferences
+from clawbench.environments.browser.flags import QUIET, UNSANDBOXED, preferences, trusting
 from clawbench.environments.browser.launch import write_profile
 from clawbench.environments.browser.pipe import start_piped
 from clawbench.errors import EnvironmentFailedError
@@ -31,13 +31,17 @@ def runs_unsandboxed() -> bool:
     return os.geteuid() == 0
 
 
-def arguments(profile: Path, hosts: Mapping[str, int]) -> list[str]:
-    """How the browser is started; `hosts` are made-up names and the loopback ports that answer for them."""
+def arguments(profile: Path, hosts: Mapping[str, int], trusted_key: str | None = None) -> list[str]:
+    """How the browser is started; `hosts` are made-up names and the loopback ports that answer for them.
+
+    A name may have a port of its own (`NAME:PORT`), before the name alone.
+    """
     rules = ",".join(f"MAP {name} 127.0.0.1:{port}" for name, port in hosts.items())
     return [
         *("--remote-debugging-pipe", "--enable-unsafe-extension-debugging", f"--user-data-dir={profile}"),
         *QUIET,
         *([f"--host-resolver-rules={rules}"] if rules else []),
+        *trusting(trusted_key),
         *(UNSANDBOXED if runs_unsandboxed() else ()),
         "about:blank",
     ]
@@ -54,6 +58,7 @@ async def own_browser(
     files: Path,
     hosts: Mapping[str, int],
     temporary: Path,
+    trusted_key: str | None = None,
 ) -> AsyncIterator[CdpConnection]:
     """Open a window with the extension and `url` in it; it closes with the block.
 
@@ -63,7 +68,7 @@ async def own_browser(
     profile, log = scratch / "profile", scratch / "own-browser.log"
     write_profile(profile, preferences(WIDTH, HEIGHT, str(files)))
     screen = {name: os.environ[name] for name in SCREEN if name in os.environ}
-    argv = [str(program), *arguments(profile, hosts)]
+    argv = [str(program), *arguments(profile, hosts, trusted_key)]
     command = Command(argv, env=screen | {"TMPDIR": str(temporary)}, stdout=log, stderr=log, limits=LIMITS)
     process, pipe = await start_piped(sandbox, command)
     cdp = CdpConnection(pipe)

@@ -8,6 +8,10 @@ TEXT_LENGTH = 100
 """Characters of a target's text that are kept."""
 VALUE_LENGTH = 200
 """Characters of a field's value (and of a page's title) that are kept."""
+NAME_LENGTH = 1000
+"""Characters of a target's id and classes that are kept."""
+ADDRESS_LENGTH = 8192
+"""Characters of a URL (a `data:` URL may hold a whole page) and of an XPath that are kept."""
 MASK = "••••"
 """Stands for any value or key of a password field, whatever its length."""
 LARGEST_CLOCK_ERROR_MS = 2000

@@ -66,6 +66,14 @@ class Hops:
             self._by_key.popitem(last=False)
         return hops[-1], True
 
+    def held_again(self, key: str, request: dict[str, Any]) -> Hop | None:
+        """The leg that was paused before and has no answer yet: fonts are paused twice, and sent once."""
+        for hop in self.legs(key):
+            same = (hop.url, hop.method) == (request["url"], request["method"])
+            if same and FETCH in hop.sources and hop.outcome.status is None and hop.outcome.failure is None:
+                return hop
+        return None
+
     def announced(self, request: dict[str, Any]) -> str | None:
         """Where a request comes without its id (fetchLater): that of the one that a page announced."""
         for key, hops in islice(reversed(self._by_key.items()), RECENT):

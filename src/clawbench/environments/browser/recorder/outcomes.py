@@ -12,6 +12,8 @@ CACHES = {
     "fromPrefetchCache": "prefetch_cache",
 }
 NETWORK, MEMORY_CACHE = "network", "memory_cache"
+WITHOUT_BODY = (204, 205)
+PROXY = "_SOCKS_"
 
 
 @dataclass(slots=True)
@@ -72,11 +74,21 @@ class Outcome:
         self.finished_ms = self._since(params.get("timestamp"))
         self.response_size = _size(params)
 
-    def failed(self, params: dict[str, Any]) -> None:
-        """Network.loadingFailed"""
+    def failed(self, params: dict[str, Any], of_the_way: str | None = None) -> None:
+        """Network.loadingFailed; `of_the_way`: why the browser's proxy did not reach the site."""
         self.finished_ms = self._since(params.get("timestamp"))
+        if self.status in WITHOUT_BODY:
+            return  # all there was has come: the browser puts it like that where nobody reads the rest
         text = params.get("errorText") or "blocked"
         reason = params.get("blockedReason") or (params.get("corsErrorStatus") or {}).get("corsError")
+        self._fail(text, of_the_way if PROXY in text else reason)
+
+    def socket_failed(self, params: dict[str, Any], of_the_way: str | None = None) -> None:
+        """Network.webSocketFrameError"""
+        text = params["errorMessage"]
+        self._fail(text, of_the_way if PROXY in text else None)
+
+    def _fail(self, text: str, reason: str | None) -> None:
         self.failure = f"{text} ({reason})" if reason else text
 
     def _since(self, moment: float | None) -> float | None:

@@ -1,122 +1,40 @@
 // Runs in an isolated world of every document: shares the DOM with the page, but no global and no prototype.
-// Elements can still shadow the properties of their form or document by name, so these are read through the
-// prototypes' own getters.
-(bindingName, stateName, limits) => {
+(bindingName, stateName, limits, elements) => {
   "use strict";
 
   const report = globalThis[bindingName];
   if (typeof report !== "function") return;
   // A same-origin popup keeps the Window of its initial empty document: take the place of the earlier recorder.
-  globalThis[stateName]?.disarm();
+  Object.getOwnPropertyDescriptor(globalThis, stateName)?.value.disarm(); // an element may have that name
 
-  const getter = (type, name) => {
-    const { get } = Object.getOwnPropertyDescriptor(type.prototype, name);
-    return (object) => get.call(object);
-  };
-  const parentOf = getter(Node, "parentNode");
-  const rootOf = (node) => Node.prototype.getRootNode.call(node);
-  const firstChildOf = getter(Node, "firstChild");
-  const previousOf = getter(Element, "previousElementSibling");
-  const tagNameOf = getter(Element, "tagName");
-  const localNameOf = getter(Element, "localName");
-  const shadowRootOf = getter(Element, "shadowRoot");
-  const scrollLeftOf = getter(Element, "scrollLeft");
-  const scrollTopOf = getter(Element, "scrollTop");
-  const documentElementOf = getter(Document, "documentElement");
-  const titleOf = getter(Document, "title");
-  const readyStateOf = getter(Document, "readyState");
-  const attribute = (element, name) => Element.prototype.getAttribute.call(element, name) ?? "";
-  const cut = (text, length) => text.slice(0, length).toWellFormed();
-
-  // ---- Describing elements ---------------------------------------------------------------------------------
-
-  const textOf = (element) => {
-    const walker = Document.prototype.createTreeWalker.call(document, element, NodeFilter.SHOW_TEXT);
-    let text = "";
-    while (text.length < limits.text && walker.nextNode()) {
-      if (/^(script|style|noscript|template)$/.test(localNameOf(parentOf(walker.currentNode)))) continue;
-      text = (text + walker.currentNode.data.slice(0, 10 * limits.text)).trimStart();
-    }
-    return cut(text, limits.text).trimEnd();
-  };
-
-  const indexOf = (element) => {
-    const name = localNameOf(element);
-    let index = 1;
-    for (let other = element; (other = previousOf(other)); ) if (localNameOf(other) === name) index++;
-    return index;
-  };
-
-  const xpathOf = (element) => {
-    let path = "";
-    for (let node = element; node && !(node instanceof Document); ) {
-      if (node instanceof ShadowRoot) {
-        path = "/#shadow-root" + path;
-        node = node.host;
-      } else {
-        if (node instanceof Element) path = `/${localNameOf(node)}[${indexOf(node)}]${path}`;
-        node = parentOf(node);
-      }
-    }
-    return path;
-  };
-
-  const describe = (element) => ({
-    tagName: tagNameOf(element),
-    id: attribute(element, "id"),
-    className: attribute(element, "class"),
-    textContent: textOf(element),
-    xpath: xpathOf(element),
-  });
-
-  const valueOf = (element) => {
-    if (
-      element instanceof HTMLInputElement ||
-      element instanceof HTMLTextAreaElement ||
-      element instanceof HTMLSelectElement
-    ) {
-      return cut(element.value, limits.value);
-    }
-    return element.isContentEditable ? cut(element.innerText, limits.value) : undefined;
-  };
-
-  // ---- Secrets ---------------------------------------------------------------------------------------------
-
-  const oncePassword = new WeakSet();
-  const secretCodes = new Set();
-
-  const isSecret = (element) => {
-    if (!(element instanceof HTMLInputElement)) return false;
-    if (element.type === "password") oncePassword.add(element);
-    return (
-      oncePassword.has(element) ||
-      /(^|\s)\S*-password(\s|$)/i.test(attribute(element, "autocomplete")) ||
-      getComputedStyle(element).webkitTextSecurity !== "none"
-    );
-  };
-
-  const isSecretKey = (event, element) => {
-    const secret = isSecret(element);
-    // The key may come up elsewhere, where a script moved the focus in between.
-    if (event.type === "keydown") secret ? secretCodes.add(event.code) : secretCodes.delete(event.code);
-    return secret || (event.type === "keyup" && secretCodes.delete(event.code));
-  };
+  const { rootOf, firstChildOf, localNameOf, shadowRootOf, documentElementOf, elementsOf, focusedIn } = elements;
+  const { scrollLeftOf, scrollTopOf, titleOf, readyStateOf, isConnected, isEditable, attribute, cut } = elements;
+  const { isElement, isDocument, isShadowRoot, ownerOf } = elements;
+  const { describe, valueOf, checkedOf, isSecret, isSecretKey, oncePassword, isPrerendering } = elements;
 
   // ---- Shadow roots ----------------------------------------------------------------------------------------
 
   const HOSTS = new Set(
-    "article aside blockquote div footer h1 h2 h3 h4 h5 h6 header main nav p section span".split(" "),
+    "article aside blockquote body div footer h1 h2 h3 h4 h5 h6 header main nav p section span".split(" "),
   );
   const closedRoots = new WeakMap(); // host -> its closed root, which only the debugger can hand us
   const watched = new Set();
   const probing = new WeakSet();
   const probed = new WeakMap(); // element without a closed root -> when that was found
   let pressed = {}; // where the pointer last went down: target, clientX, clientY
+  let moves = 0; // how often keys have moved the focus
   const held = new Map(); // id -> what waits for the debugger's word on a possible host
 
+  // What has the focus, and could not have it by itself, has it for somebody inside.
+  const isSurelyHost = (element) =>
+    focusedIn(rootOf(element)) === element &&
+    !attribute(element, "tabindex") &&
+    localNameOf(element) !== "body" &&
+    !isEditable(element);
+
   const canBeHost = (element) =>
-    !(performance.now() - probed.get(element) < limits.probeAgainMs) &&
     !closedRoots.has(element) &&
+    (isSurelyHost(element) || !(performance.now() - probed.get(element) < limits.probeAgainMs)) &&
     !shadowRootOf(element) &&
     (localNameOf(element).includes("-") || HOSTS.has(localNameOf(element)));
 
@@ -129,12 +47,16 @@
   };
 
   const hold = (element, event) => {
-    const id = Math.random();
-    probing.add(element);
     // Keys go to what was pressed last, whatever has the focus by the time the root is known.
     const byPointer = event && isByPointer(event) ? event : pressed.target === element ? pressed : null;
-    const final = element.matches(":defined"); // else its class may still attach a root
-    held.set(id, { element, final, event, x: byPointer?.clientX, y: byPointer?.clientY });
+    return keep({ element, event, moves, x: byPointer?.clientX, y: byPointer?.clientY });
+  };
+
+  const keep = (waiting) => {
+    const id = Math.random();
+    probing.add(waiting.element);
+    const final = waiting.element.matches(":defined"); // else its class may still attach a root
+    held.set(id, { ...waiting, final });
     return id;
   };
 
@@ -153,7 +75,7 @@
   const insideOf = (element, byPointer, x, y) => {
     for (;;) {
       const root = closedRoots.get(element) ?? shadowRootOf(element);
-      const inner = root && (byPointer ? root.elementFromPoint(x, y) : root.activeElement);
+      const inner = root && (byPointer ? root.elementFromPoint(x, y) : focusedIn(root));
       if (!inner || rootOf(inner) !== root) return element;
       element = inner;
     }
@@ -163,9 +85,9 @@
 
   const elementOf = (event) => {
     let node = event.composedPath()[0];
-    if (node instanceof Window) node = node.document;
-    if (node instanceof Document) node = documentElementOf(node);
-    if (!(node instanceof Element)) return null;
+    if (node === window) node = document;
+    if (isDocument(node)) node = documentElementOf(node);
+    if (!isElement(node)) return null;
     return closedRoots.has(node) ? insideOf(node, isByPointer(event), event.clientX, event.clientY) : node;
   };
 
@@ -173,13 +95,16 @@
 
   let announced = false;
 
+  // Timers do not run in a frame that allows no scripts; listeners do, also ours.
+  const after = (ms, run) => AbortSignal.timeout(ms).addEventListener("abort", () => run(), { once: true });
+
   const send = (event, element, details) => {
     announce();
     report(
       JSON.stringify({
         type: event.type,
         time: Date.now(),
-        url: location.href,
+        url: cut(location.href, limits.address),
         top: window.parent === window,
         trusted: event.isTrusted,
         target: describe(element),
@@ -192,7 +117,7 @@
 
   const announce = () => {
     const element = documentElementOf(document);
-    if (announced || !element || location.href === "about:blank") return;
+    if (announced || !element || location.href === "about:blank" || isPrerendering(document)) return;
     announced = true;
     send({ type: "pageLoad", isTrusted: true }, element, { title: cut(titleOf(document), limits.value) });
   };
@@ -206,24 +131,25 @@
     submit: () => ({}),
   };
 
-  const checkedOf = (element) =>
-    element instanceof HTMLInputElement && /^(checkbox|radio)$/.test(element.type) ? element.checked : undefined;
-
   const record = (event) => {
     if (!event.isTrusted) return;
     const element = elementOf(event);
     if (!element) return;
-    for (const node of event.composedPath()) if (node instanceof ShadowRoot) watch(node);
+    for (const node of event.composedPath()) if (isShadowRoot(node)) watch(node);
     const more = details[event.type](event, element);
     if (canBeHost(element)) more.held = hold(element, event);
     send(event, element, more);
+    if (event.type === "keydown" && event.key === "Tab") {
+      moves++;
+      pressed = {};
+    }
   };
 
   // `change` and `submit` do not leave their shadow root; of a closed one they name the host.
   const recordInside = (event) => {
-    if (!event.isTrusted) return;
     const element = event.composedPath()[0];
     const root = event.currentTarget;
+    if (!event.isTrusted || ownerOf(root) !== document) return; // moved: the recorder over there tells
     const shown = root.mode === "closed" ? root.host : element;
     send(event, shown, details[event.type](event, element));
   };
@@ -232,26 +158,26 @@
 
   const recordScroll = (event) => {
     const node = event.composedPath()[0];
-    if (!event.isTrusted) return;
+    if (!event.isTrusted || (node !== document && ownerOf(node) !== document)) return;
     if (scrolls.has(node)) {
       scrolls.set(node, event);
       return;
     }
     sendScroll(event, node);
-    const later = () => {
+    const again = () => {
       const last = scrolls.get(node);
       scrolls.delete(node);
       if (!last) return;
       sendScroll(last, node);
       scrolls.set(node, null);
-      setTimeout(later, limits.scrollMs);
+      after(limits.scrollMs, again);
     };
     scrolls.set(node, null);
-    setTimeout(later, limits.scrollMs);
+    after(limits.scrollMs, again);
   };
 
   const sendScroll = (event, node) => {
-    if (node instanceof Element) {
+    if (isElement(node)) {
       send(event, node, { scrollX: scrollLeftOf(node), scrollY: scrollTopOf(node) });
     } else if (documentElementOf(document)) {
       send(event, documentElementOf(document), {});
@@ -265,9 +191,9 @@
   };
 
   const contact = (event) => {
-    for (const node of event.composedPath()) if (node instanceof ShadowRoot) watch(node);
+    for (const node of event.composedPath()) if (isShadowRoot(node)) watch(node);
     const element = event.composedPath()[0];
-    if (!(element instanceof Element)) return;
+    if (!isElement(element)) return;
     if (event.type === "pointerdown") {
       pressed = { target: element, clientX: event.clientX, clientY: event.clientY };
     }
@@ -283,12 +209,13 @@
     DOMContentLoaded: () => examineAll(),
     load: () => {
       examineAll();
-      setTimeout(announce);
+      after(0, announce);
     },
     pageshow: (event) => {
       if (event.persisted) announced = false;
       if (event.persisted) announce();
     },
+    prerenderingchange: () => announce(),
     pagehide: flush,
     pointerover: contact,
     pointerdown: contact,
@@ -321,7 +248,7 @@
   const examine = (nodes) => {
     if (!nodes.length) return;
     // Just before a frame is laid out, measuring costs nothing extra; hidden pages have no frames.
-    if (!added.length && document.hidden) setTimeout(examineAdded, limits.examineMs);
+    if (!added.length && document.hidden) after(limits.examineMs, examineAdded);
     else if (!added.length) requestAnimationFrame(examineAdded);
     for (const node of nodes) added.push(node);
   };
@@ -330,9 +257,8 @@
     const nodes = added;
     added = [];
     for (const node of nodes) {
-      if (!node?.isConnected) continue;
-      for (const element of [node, ...node.querySelectorAll("*")]) {
-        if (!(element instanceof Element)) continue;
+      if (!node || !isConnected(node)) continue;
+      for (const element of elementsOf(node)) {
         if (shadowRootOf(element)) watch(shadowRootOf(element));
         else if (isLikelyHost(element)) probe(element);
       }
@@ -352,7 +278,7 @@
       }
       // document.open() takes all listeners off the window; listening twice is listening once.
       if (target === document) listen(window, onWindow);
-      examine([...addedNodes].filter((node) => node instanceof Element));
+      examine([...addedNodes].filter(isElement));
     }
   });
 
@@ -367,19 +293,25 @@
     },
     // The debugger found that the held element hosts this closed root: who was really meant?
     admit(root, id) {
-      const { element, event, x, y } = release(id);
+      const waiting = release(id);
+      const { element, event, x, y } = waiting;
       closedRoots.set(element, root);
       watch(root);
       if (!event) return null;
-      const inner = insideOf(element, x !== undefined, x, y);
-      const focused = insideOf(element, false);
-      return { target: describe(inner), ...innerDetails(event, inner, focused) };
+      const under = insideOf(element, x !== undefined, x, y);
+      // The focus may have moved since, in there, where nobody saw it.
+      const guessed = !isByPointer(event) && (x === undefined || !under.matches(FIELDS));
+      if (guessed && waiting.moves !== moves) return { secret: mayBeSecret(root) };
+      const inner = guessed ? insideOf(element, false) : under;
+      const again = canBeHost(inner) ? keep({ ...waiting, element: inner }) : undefined;
+      const secret = isSecret(inner) || (guessed && mayBeSecret(root));
+      return { target: describe(inner), ...innerDetails(event, inner), secret, again };
     },
   };
-  const innerDetails = (event, inner, focused) => {
-    const secret = !(event instanceof MouseEvent) && (isSecret(inner) || isSecret(focused));
-    return event.type === "input" ? { value: valueOf(inner), secret } : { secret };
-  };
+  const FIELDS = "input, textarea, select, [contenteditable]";
+  const mayBeSecret = (root) => [...elementsOf(root)].some((inner) => isSecret(inner) || canBeHost(inner));
+  const innerDetails = (event, inner) =>
+    event.type === "input" ? { value: valueOf(inner), checked: checkedOf(inner) } : {};
 
   globalThis[stateName] = recorder;
   listen(window, onWindow);

@@ -11,7 +11,13 @@ from typing import Any
 
 from clawbench.environments.browser.cdp import CdpConnection
 from clawbench.environments.browser.recorder.action_log import ActionLog
-from clawbench.environments.browser.recorder.actions import TEXT_LENGTH, VALUE_LENGTH, with_inner_target
+from clawbench.environments.browser.recorder.actions import (
+    ADDRESS_LENGTH,
+    NAME_LENGTH,
+    TEXT_LENGTH,
+    VALUE_LENGTH,
+    with_inner_target,
+)
 from clawbench.environments.browser.recorder.frames import FrameLog
 from clawbench.environments.browser.recorder.lines import RecordFile
 from clawbench.environments.browser.recorder.order import Pending
@@ -32,13 +38,17 @@ BINDING = "clawbenchRecorderReport"
 PROBE = "probe"
 OUTSIDE = "outside"
 """Where actions come from that are no process's of the browser."""
-LIMITS = {"text": TEXT_LENGTH, "value": VALUE_LENGTH, "scrollMs": 100, "examineMs": 30, "probeAgainMs": 1000}
+LIMITS = {
+    **{"text": TEXT_LENGTH, "value": VALUE_LENGTH, "name": NAME_LENGTH, "address": ADDRESS_LENGTH},
+    "secret": 4,  # letters from which on a value is known again in another field
+    **{"scrollMs": 100, "examineMs": 30, "probeAgainMs": 1000},
+}
 LARGEST_POST_IN_EVENTS = 64 * 1024
 """Larger bodies come once only, with the paused request."""
 UNUSED = ("Network.dataReceived", "Network.requestWillBeSentExtraInfo", "Network.responseReceivedExtraInfo")
 """What the Network domain tells besides: half of all events."""
 HEAR_OUT_WITHIN_S = 0.5
-HOLD_AT_MOST_S = 0.3
+HOLD_AT_MOST_S = 1.0
 """A line waits no longer than this for what is inside a closed shadow root."""
 
 
@@ -147,6 +157,10 @@ class Recorder:
         self._frames_seen.close()
         await self._screenshots.close()
 
+    def explain_by(self, why_unreachable: Callable[[str], str | None]) -> None:
+        """Ask this why there was no way to a URL."""
+        self._requests.why_unreachable = why_unreachable
+
     def way_out_closes(self) -> None:
         """From now on requests fail because nothing leaves: that is not what became of them."""
         self._requests.failures_count = False
@@ -231,5 +245,10 @@ class Recorder:
 
 def injected_script(**limits: int) -> str:
     """The script for every document, with its names and limits filled in."""
-    source = resources.files(__package__).joinpath("recorder.js").read_text(encoding="utf-8")
-    return f"({source.strip()})({json.dumps(BINDING)}, {json.dumps(STATE)}, {json.dumps(LIMITS | limits)})"
+    binding, state, values = (json.dumps(value) for value in (BINDING, STATE, LIMITS | limits))
+    elements = f"({_script('elements.js')})({values})"
+    return f"({_script('recorder.js')})({binding}, {state}, {values}, {elements})"
+
+
+def _script(name: str) -> str:
+    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8").strip()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
 
 from clawbench.environments.browser.cdp import CdpConnection, CdpError, EventHandler
@@ -15,7 +14,9 @@ from clawbench.environments.browser.recorder.lines import RecordFile
 from clawbench.environments.browser.recorder.outcomes import MEMORY_CACHE, Outcome
 
 BODY_WITHIN_S = 0.5
-"""How long a request waits for the paused event that carries its whole body."""
+"""How long a request waits for the paused event that carries its whole body before its page is asked."""
+AT_MOST_S = 30.0
+"""How long it waits where the page cannot tell: a paused event of 100 MB takes its time."""
 TYPE_WITHIN_S = 0.1
 """How long a paused request waits for the network event that tells fetch(), EventSource and XHR apart."""
 ANSWER_WITHIN_S = 5.0
@@ -40,6 +41,8 @@ class RequestLog:
         self._sockets: dict[str, str] = {}
         self.failures_count = True
         """Whether failures from now on are the requests' own."""
+        self.why_unreachable: Callable[[str], str | None] = lambda _: None
+        """Asked why there was no way to a URL."""
 
     def handlers(self) -> list[tuple[str, EventHandler]]:
         """What to call for which CDP event."""
@@ -52,6 +55,7 @@ class RequestLog:
             ("Network.webSocketCreated", self._socket_created),
             ("Network.webSocketWillSendHandshakeRequest", self._socket_handshake),
             ("Network.webSocketHandshakeResponseReceived", self._answered),
+            ("Network.webSocketFrameError", self._socket_failed),
             ("Network.webSocketClosed", self._socket_closed),
         ]
 
@@ -61,6 +65,9 @@ class RequestLog:
             return
         request = params["request"]
         key = params.get("networkId") or self._hops.announced(request) or f"{FETCH}:{params['requestId']}"
+        if "redirectedRequestId" not in params and (again := self._hops.held_again(key, request)):
+            self._last_paused = again
+            return
         hop, new = self._hops.find(key, request, FETCH)
         self._last_paused = hop
         if hop is None:
@@ -108,7 +115,7 @@ class RequestLog:
             self._write_with_body(hop, request)
         else:
             hop.request, self._bodiless[hop] = request, session
-            hop.waiting = self._loop.call_later(BODY_WITHIN_S, self._ask_for_body, hop)
+            hop.waiting = self._loop.call_later(BODY_WITHIN_S, self._ask_for_body, hop, False)
 
     async def close(self) -> dict[int, Outcome]:
         """Write what still waits for more; returns what is known about the lines, by their numbers."""
@@ -119,7 +126,8 @@ class RequestLog:
                 self._write_waiting(hop)
         for request_id in tuple(self._sockets):
             self._write_handshake(request_id, {}, {})
-        await asyncio.gather(*self._tasks)
+        while self._tasks:  # a body that has come is still to be parsed
+            await asyncio.gather(*self._tasks)
         return self._outcomes
 
     # -- what becomes of them ----------------------------------------------------------------------
@@ -140,7 +148,7 @@ class RequestLog:
     def _failed(self, params: dict[str, Any], _session: str | None) -> None:
         if hop := self._hops.under_way(params["requestId"]):
             if self.failures_count:
-                hop.outcome.failed(params)
+                hop.outcome.failed(params, self.why_unreachable(hop.url))
             self._ask_for_body(hop)
 
     # -- WebSockets --------------------------------------------------------------------------------
@@ -151,6 +159,11 @@ class RequestLog:
     def _socket_handshake(self, params: dict[str, Any], _session: str | None) -> None:
         """A WebSocket's opening request; it passes by the Fetch domain."""
         self._write_handshake(params["requestId"], params["request"].get("headers", {}), params)
+
+    def _socket_failed(self, params: dict[str, Any], _session: str | None) -> None:
+        self._write_handshake(params["requestId"], {}, params)
+        if (hop := self._hops.under_way(params["requestId"])) and self.failures_count:
+            hop.outcome.socket_failed(params, self.why_unreachable(hop.url))
 
     def _socket_closed(self, params: dict[str, Any], session: str | None) -> None:
         """One that got no connection is closed before its handshake."""
@@ -176,22 +189,31 @@ class RequestLog:
         for hop in [hop for hop, of in self._bodiless.items() if of == session]:
             self._ask_for_body(hop)
 
-    def _settle(self, hop: Hop) -> str | None:
-        """The body is on its way; returns the session that could be asked for it."""
+    def _settle(self, hop: Hop) -> None:
+        """The body is there, or will not come."""
         hop.stop_waiting()
-        return self._bodiless.pop(hop)
+        del self._bodiless[hop]
 
-    def _ask_for_body(self, hop: Hop) -> None:
+    def _ask_for_body(self, hop: Hop, last: bool = True) -> None:
+        """`last`: nobody else will tell."""
         if hop in self._bodiless:
-            self._start(self._fetch_body(hop, self._settle(hop)))
+            hop.stop_waiting()
+            self._start(self._fetch_body(hop, self._bodiless[hop], last))
 
-    async def _fetch_body(self, hop: Hop, session: str | None) -> None:
+    async def _fetch_body(self, hop: Hop, session: str | None, last: bool) -> None:
+        """Meanwhile the paused event may come, which settles it."""
         request = hop.request or {}
         wanted = {"requestId": hop.entry["id"]}
-        with suppress(CdpError):
+        try:
             answer = await self._cdp.send("Network.getRequestPostData", wanted, session, ANSWER_WITHIN_S)
             request = _with_body(request, answer)
-        self._write_with_body(hop, request)
+        except CdpError:
+            if not last and hop in self._bodiless:
+                hop.waiting = self._loop.call_later(AT_MOST_S, self._ask_for_body, hop)
+                return
+        if hop in self._bodiless:
+            self._settle(hop)
+            self._write_with_body(hop, request)
 
     def _write_waiting(self, hop: Hop) -> None:
         hop.waiting = None

@@ -1,4 +1,4 @@
-"""A screenshot for every action: taken at once, packed later, never left out; no event waits for it."""
+"""A screenshot for every action: taken when the page had its moment, packed later, never left out."""
 
 from __future__ import annotations
 
@@ -74,8 +74,9 @@ class Screenshots:
             thread.start()
 
     def take(self, timestamp: int) -> str:
-        """Keep what the screen shows now; returns the name of the file that will hold it."""
+        """Keep what the screen shows at an action just done; returns the name of its file."""
         name = self._naming.next(timestamp)
+        self._screen.calm.stir()
         self._names.put(name)
         return name
 
@@ -97,7 +98,7 @@ class Screenshots:
         try:
             for names in self._batches():
                 if frame:
-                    bands = self._screen.update(frame)
+                    bands = self._screen.bands(frame, self._screen.update(frame))
                 else:
                     frame = self._screen.snapshot()
                     bands = self._screen.bands(frame)
@@ -114,8 +115,9 @@ class Screenshots:
         self.taken += len(names)
 
     def _batches(self) -> Iterator[list[str]]:
-        """What is asked for, as it comes; what came while the screen was being read shares the next look."""
+        """What is asked for; what comes within a moment, or while the screen is being read, shares a look."""
         while (name := self._names.get()) is not None:
+            self._screen.calm.wait()
             names = [name]
             while not self._names.empty():
                 if (another := self._names.get()) is None:

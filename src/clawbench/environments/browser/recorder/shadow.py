@@ -45,4 +45,7 @@ async def _look_inside(cdp: CdpConnection, session: str | None, context: int, he
     }
     answer = await ask("Runtime.callFunctionOn", call)
     cdp.notify("Runtime.releaseObject", {"objectId": root}, session)
-    return answer["result"].get("value") or {}
+    found: dict[str, Any] = answer["result"].get("value") or {}
+    if deeper := found.pop("again", None):
+        found |= await _look_inside(cdp, session, context, deeper)
+    return found

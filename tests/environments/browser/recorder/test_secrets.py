@@ -1,0 +1,121 @@
+"""What is typed into password fields stays out of actions.jsonl."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from clawbench.environments.browser.recorder import MASK
+
+pytestmark = pytest.mark.anyio
+
+PASSWORDS = """<body><form onsubmit="event.preventDefault()">
+<input id="plain" type="password"><input id="shown" type="password"><button type="button" id="eye"
+onclick="shown.type = 'text'">show</button><input id="new" autocomplete="new-password">
+<input id="disc" style="-webkit-text-security: disc"><input id="last" type="password"
+onkeydown="document.querySelector('#after').focus()"><input id="after"><div id="host"></div></form><script>
+root = host.attachShadow({mode: 'closed'});
+root.innerHTML = '<input id=inner type=password>';</script>"""
+
+
+async def type_secrets(stage: Any) -> None:
+    stage.site.pages["/"] = PASSWORDS
+    await stage.open("/")
+    await stage.click("#eye")
+    for field in ("#plain", "#shown", "#new", "#disc"):
+        await stage.click(field)
+        await stage.type("zqj")
+    await stage.click_at(*await stage.centre("root.querySelector('#inner')"))
+    await stage.type("zqj")
+    await stage.click("#last")
+    await stage.send("Input.dispatchKeyEvent", {"type": "rawKeyDown", "key": "z", "code": "KeyZ"})
+    await stage.send("Input.dispatchKeyEvent", {"type": "keyUp", "key": "z", "code": "KeyZ"})
+    await stage.until(lambda: stage.actions("keyup")[-1]["target"]["id"] == "after")
+
+
+async def test_keys_and_values_of_password_fields_are_masked(stage_at: Any) -> None:
+    async with stage_at() as stage:
+        await type_secrets(stage)
+        typed = stage.actions("keydown", "keyup", "input", "change")
+    assert {a["target"]["id"] for a in typed} == {
+        "plain",
+        "shown",
+        "new",
+        "disc",
+        "inner",
+        "host",
+        "last",
+        "after",
+    }
+    assert {a.get("key", a.get("value")) for a in typed} == {MASK}
+    assert "zqj" not in stage.run.actions.read_text()
+
+
+async def test_passwords_are_recorded_where_the_task_says_so(stage_at: Any) -> None:
+    async with stage_at(record_passwords=True) as stage:
+        await type_secrets(stage)
+        values = [a["value"] for a in stage.actions("change")]
+    assert values.count("zqj") == 5
+
+
+HIDDEN = """<body><textarea id="area" style="-webkit-text-security: disc"></textarea>
+<div id="editor" contenteditable style="-webkit-text-security: disc; width: 90px; height: 30px"></div>
+<input id="swapped" type="password"><button id="eye" onclick="
+  const text = document.createElement('input');
+  [text.id, text.value] = ['swapped', swapped.value];
+  swapped.replaceWith(text)">show</button>"""
+
+
+async def test_what_the_page_hides_by_style_or_shows_in_another_field_is_masked(stage_at: Any) -> None:
+    async with stage_at() as stage:
+        stage.site.pages["/"] = HIDDEN
+        await stage.open("/")
+        for field in ("#area", "#editor", "#swapped", "#eye", "#swapped"):
+            await stage.click(field)
+            await stage.type("zqjx")
+        await stage.click("#area")
+        await stage.until(lambda: len(stage.actions("change")) == 3)
+        typed = [
+            a for a in stage.actions("keydown", "keyup", "input", "change") if a["target"]["id"] != "eye"
+        ]
+    assert {a["target"]["id"] for a in typed} == {"area", "editor", "swapped"}
+    assert {a.get("key", a.get("value")) for a in typed} == {MASK}
+    assert "zqj" not in stage.run.actions.read_text()
+
+
+FIELDS = "<input type=password id=secret><input type=checkbox id=box>"
+BY_KEYBOARD = {
+    "hosts with children": f"<section><template shadowrootmode=closed>{FIELDS}</template>light</section>",
+    "a root in a root": (
+        "<section><template shadowrootmode=closed><div><template shadowrootmode=closed>"
+        f"{FIELDS}</template>light</div></template>light</section>"
+    ),
+    "the body": (
+        f"<body>light<script>document.body.attachShadow({{mode: 'closed'}}).innerHTML = '{FIELDS}'</script>"
+    ),
+    "a root that a click makes": (
+        "<div id=d style='height:50px' onclick=\"const root = this.attachShadow({mode: 'closed'});"
+        f"root.innerHTML = '{FIELDS}'; root.firstChild.focus()\">Sign in</div>"
+    ),
+}
+
+
+@pytest.mark.parametrize("page", BY_KEYBOARD.values(), ids=BY_KEYBOARD)
+async def test_keys_typed_before_a_closed_root_is_known_are_no_secret_told(stage_at: Any, page: str) -> None:
+    """The focus has moved on by the time the debugger hands the root out."""
+    async with stage_at() as stage:
+        stage.site.pages["/"] = page
+        await stage.open("/")
+        tab = {"key": "Tab", "code": "Tab", "windowsVirtualKeyCode": 9}
+        if "onclick" in page:
+            await stage.click("#d")
+        else:
+            await stage.send("Input.dispatchKeyEvent", {"type": "rawKeyDown", **tab})
+        await stage.type("zqj")
+        await stage.send("Input.dispatchKeyEvent", {"type": "rawKeyDown", **tab})
+        await stage.until(lambda: len(stage.actions("keydown")) == 4 + ("onclick" not in page))
+        keys = [a["key"] for a in stage.actions("keydown")][-4:-1]
+        wrongly_named = [a for a in stage.actions("keydown", "input") if a["target"]["id"] == "box"]
+    assert keys == [MASK] * 3
+    assert wrongly_named == []
