@@ -74,3 +74,21 @@ def test_the_rows_of_a_dataset_are_listed(tmp_path: Path) -> None:
     assert listed["id"] == "some__where-1"
     assert listed["about"] == "It breaks."
     assert listed["language"] == "Rust"
+
+
+def test_models_are_listed_without_their_keys(tmp_path: Path) -> None:
+    models = tmp_path / "models.yaml"
+    models.write_text(
+        "m: {base_url: https://x.example, api_type: openai-completions, api_key: '${NOT_THERE_AT_ALL}'}"
+    )
+    done = clawbench("models", "list", "--json", "--models", str(models))
+    assert [(entry["name"], entry["keys"]) for entry in json.loads(done.stdout)] == [("m", 1)]
+    assert "NOT_THERE_AT_ALL is not set" in clawbench("models", "check", "--models", str(models)).stderr
+
+
+def test_a_run_that_was_stopped_says_why(tmp_path: Path) -> None:
+    words = ("run", "demo/001-coding-bugfix-strata", "--model", "scripted:solve", "--max-calls", "1")
+    done = clawbench(*words, "--output", str(tmp_path))
+    assert done.returncode == 0
+    assert "stopped by budget" in done.stdout
+    assert "all 1 model calls used" in done.stdout

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -133,3 +136,18 @@ def test_an_output_that_cannot_be_written(tmp_path: Path) -> None:
         "run", task(tmp_path), "--model", f"scripted:{policy}", "--output", str(blocker / "runs")
     )
     refused(result, "--output", str(blocker))
+
+
+def test_a_directory_that_may_not_be_entered(tmp_path: Path) -> None:
+    """Also where root runs the tests: without the capabilities that let it pass."""
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0)
+    without = [
+        "setpriv",
+        *(f"--{kind}=-dac_override,-dac_read_search" for kind in ("bounding-set", "inh-caps")),
+    ]
+    if os.geteuid() == 0 and shutil.which("setpriv") is None:
+        pytest.skip("setpriv is not installed")
+    command = [sys.executable, "-m", "clawbench", "run", str(closed / "task"), "--model", "scripted:x"]
+    words = [*without, *command] if os.geteuid() == 0 else command
+    refused(subprocess.run(words, capture_output=True, text=True, check=False), str(closed), "permissions")

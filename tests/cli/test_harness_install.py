@@ -86,5 +86,20 @@ def test_only_what_no_other_uses_is_removed(cache: Path) -> None:
     assert names(cache) == {"claude-code", "playwright-mcp", "node"}
     assert clawbench("harness", "remove", "claude-code", CLAWBENCH_CACHE=str(cache)).returncode == 0
     assert names(cache) == set()
-    again = clawbench("harness", "remove", "codex", CLAWBENCH_CACHE=str(cache))
-    assert (again.returncode, "is not installed" in again.stdout) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        (["codex@0.1.0"], "codex 0.1.0 is not installed. Installed: codex@0.166.0"),
+        (["claude-code", "codex@unknown"], "codex unknown is not installed. Installed: codex@0.166.0"),
+        (["opencode"], "is not installed. Installed: no version of opencode"),
+        (["null"], "null is part of Clawbench"),
+    ],
+)
+def test_what_is_not_there_is_not_removed(cache: Path, asked: list[str], told: str) -> None:
+    before = names(cache)
+    done = clawbench("harness", "remove", *asked, CLAWBENCH_CACHE=str(cache))
+    assert done.returncode == 2
+    assert told in " ".join(done.stderr.split())
+    assert names(cache) == before

@@ -56,6 +56,11 @@ def test_a_view_needs_somebody_who_looks_and_only_one_kind_of_them() -> None:
         ([WEB, "--human", "--model", "x"], "--model: cannot be given with --human"),
         ([WEB], "--model: is missing. Name a model, or give --human"),
         ([CODING, "--watch", "--model", "scripted:solve"], "a coding task has no screen"),
+        ([WEB, "--human", "--listen", "203.0.113.7"], "--listen: 203.0.113.7 cannot be listened on"),
+        ([WEB, "--model", "scripted:solve", "--no-eval"], "--no-eval: is for coding tasks"),
+        ([WEB, "--model", "scripted:solve", "--future", "keep"], "--future: is for coding tasks"),
+        ([CODING, "--model", "scripted:solve", "--max-batch-cost", "1"], "--max-batch-cost: has no meaning"),
+        ([CODING, "--model", "scripted:solve", "--sandbox", "x"], "no sandbox called 'x'"),
     ],
 )
 def test_what_does_not_go_together_is_refused_before_anything_starts(

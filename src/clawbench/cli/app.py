@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -16,7 +16,7 @@ from clawbench.cli.gateway import gateway
 from clawbench.cli.record import record
 from clawbench.cli.replay import replay
 from clawbench.cli.run import run
-from clawbench.errors import ClawbenchError
+from clawbench.errors import ClawbenchError, InputError
 
 HELP = """How good, and how expensive, is this agent harness with this model, on real work?
 
@@ -65,6 +65,13 @@ def main() -> None:
     try:
         app()
     except ClawbenchError as error:
-        err.print("error:", style="bold red", end=" ")
-        err.print(str(error), highlight=False, soft_wrap=True, markup=False)
-        sys.exit(error.exit_code)
+        _end(error)
+    except PermissionError as error:  # even asking whether a file is there may be forbidden
+        remedy = "Check its permissions and those of the directories above it, or give another"
+        _end(InputError("permission denied", file=error.filename, remedy=remedy))
+
+
+def _end(error: ClawbenchError) -> NoReturn:
+    err.print("error:", style="bold red", end=" ")
+    err.print(str(error), highlight=False, soft_wrap=True, markup=False)
+    sys.exit(error.exit_code)

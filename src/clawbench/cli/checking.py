@@ -15,6 +15,7 @@ from rich.table import Table
 from clawbench.cli.console import err, out, print_json
 from clawbench.cli.live import say
 from clawbench.cli.rootfs import ROOTFS_HELP, find_root
+from clawbench.cli.run import check_output
 from clawbench.errors import InputError
 from clawbench.harnesses import get_harness, harness_names
 from clawbench.models import ApiType
@@ -25,7 +26,7 @@ COLUMNS = ("work", "usage", "claim", "policy", "stop")
 
 
 def check(
-    names: Annotated[list[str] | None, typer.Argument(metavar="NAME[@VERSION]…")] = None,
+    names: Annotated[list[str] | None, typer.Argument(metavar="NAME[@VERSION]")] = None,
     every: Annotated[bool, typer.Option("--all", help="Check every harness that there is.")] = False,
     kind: Annotated[
         list[str] | None, typer.Option(help="Only this kind of task: coding or web.", metavar="KIND")
@@ -51,6 +52,7 @@ def check(
     with ExitStack() as resources:
         if output is None:
             output = Path(resources.enter_context(tempfile.TemporaryDirectory(prefix="clawbench-check-")))
+        check_output(output)
         root = find_root(rootfs, output)
         checked = asyncio.run(_check_all(chosen, kinds, api, output.absolute(), root))
     if as_json:

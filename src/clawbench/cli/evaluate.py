@@ -16,6 +16,7 @@ from rich.table import Table
 
 from clawbench import doctor
 from clawbench.cli.console import err, out
+from clawbench.cli.fitting import check_sandbox
 from clawbench.cli.live import cancel_on_signals
 from clawbench.cli.run import check_output
 from clawbench.cli.selecting import (
@@ -81,6 +82,7 @@ def evaluate(
             (_print_object if as_json else _print_line)(entry)
     else:
         wanted, tasks = _what_to_judge(predictions, selection, gold=gold, empty=empty)
+        check_sandbox(sandbox)
         doctor.require("coding", *(["bwrap"] if sandbox == "bwrap" else []))
         judged, cancelled = asyncio.run(
             _judge(wanted, tasks, directory, sandbox=sandbox, workers=workers, fresh=fresh, as_json=as_json)

@@ -13,13 +13,13 @@ from clawbench.errors import ClawbenchError, InputError
 from clawbench.harnesses import Harness, get_harness, harness_names
 from clawbench.harnesses.runtimes.installed import part_directory
 from clawbench.harnesses.runtimes.installing import Installer, changes
-from clawbench.harnesses.runtimes.inventory import directories_of, parts_of, remove
+from clawbench.harnesses.runtimes.inventory import directories_of, installed_versions, parts_of, remove
 from clawbench.harnesses.runtimes.manifest import Manifest, read_manifest
 from clawbench.harnesses.runtimes.parts import Part
 from clawbench.harnesses.runtimes.tooling import Sources
 from clawbench.places import cache_directory
 
-Names = Annotated[list[str] | None, typer.Argument(metavar="NAME[@VERSION]...", show_default=False)]
+Names = Annotated[list[str] | None, typer.Argument(metavar="NAME[@VERSION]", show_default=False)]
 _SHOWN_CHANGES = 20
 
 
@@ -76,15 +76,34 @@ def verify(
 
 def remove_harness(names: Names = None) -> None:
     """Remove the programs of harnesses from the cache, but for what other installed harnesses use."""
-    for harness in _chosen(names, every=False).values():
+    chosen = list(_chosen(names, every=False).values())
+    for harness in chosen:
+        _check_is_there(harness)
+    for harness in chosen:
         with shown_steps(harness.name) as say:
             removed, kept = remove(harness, cache_directory(), say)
-        if not removed and not kept:
-            out.print(f"{harness.name} {harness.version or ''} is not installed", highlight=False)
         for path in removed:
             out.print(f"{path.name}  removed", highlight=False)
         for path in kept:
             out.print(f"{path.name}  kept: another harness uses it", highlight=False)
+
+
+def _check_is_there(harness: Harness) -> None:
+    """What an interrupted installation left counts."""
+    parts, cache = parts_of(harness), cache_directory()
+    if not parts:
+        raise InputError(
+            f"{harness.name} is part of Clawbench: there is nothing to remove",
+            field="NAME",
+            remedy="`clawbench harness list` shows what is installed",
+        )
+    if not part_directory(cache, parts[0]).exists():
+        there = [f"{harness.name}@{version}" for version in installed_versions(harness, cache)]
+        raise InputError(
+            f"{harness.name} {harness.version} is not installed",
+            field="NAME",
+            remedy=f"Installed: {', '.join(there) or f'no version of {harness.name}'}",
+        )
 
 
 def _chosen(names: list[str] | None, every: bool) -> dict[str, Harness]:

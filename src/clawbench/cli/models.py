@@ -23,7 +23,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a tabl
 @app.command("list")
 def list_models(models: ModelsFile = None, as_json: Json = False) -> None:
     """List the models, without their keys."""
-    entries = [_row(model) for model in load_models(models_file(models)).values()]
+    entries = [_row(model) for model in load_models(models_file(models), with_keys=False).values()]
     if as_json:
         print_json(entries)
         return

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from clawbench.cli.console import err
+from clawbench.cli.fitting import LONGEST_MIN
 from clawbench.cli.live import perform_runs
 from clawbench.cli.run import check_output, report_run
 from clawbench.environments.browser.ports import RECORDER as PORT
@@ -32,7 +33,8 @@ def record(
         bool, typer.Option("--launch", help="Open a browser with a fresh profile, ready to record.")
     ] = False,
     time_limit: Annotated[
-        float | None, typer.Option(min=0.001, help="Minutes for the task (default: the task's).")
+        float | None,
+        typer.Option(min=0.001, max=LONGEST_MIN, help="Minutes for the task (default: the task's)."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the record as JSON on stdout.")] = False,
 ) -> None:

@@ -15,6 +15,7 @@ from clawbench import doctor
 from clawbench.cli.choices import MODELS_HELP, choose_model
 from clawbench.cli.console import err, print_json
 from clawbench.cli.elsewhere import CDP_HELP, check_endpoint, find_endpoint
+from clawbench.cli.fitting import LONGEST_MIN, check_sandbox, refuse_for_one_task, refuse_without_coding
 from clawbench.cli.live import perform_runs
 from clawbench.cli.replaying import ends_with_record, only_one, recorded_source, replay_failed, show_replay
 from clawbench.cli.rootfs import ROOTFS_HELP, find_root
@@ -84,7 +85,8 @@ def run(
     ] = "bwrap",
     rootfs: Annotated[Path | None, typer.Option(metavar="DIR", help=ROOTFS_HELP)] = None,
     time_limit: Annotated[
-        float | None, typer.Option(min=0.001, help="Minutes for the agent (default: the task's).")
+        float | None,
+        typer.Option(min=0.001, max=LONGEST_MIN, help="Minutes for the agent (default: the task's)."),
     ] = None,
     idle: Annotated[
         float, typer.Option(min=0.1, help="Seconds without action or model call that end a run.")
@@ -128,7 +130,12 @@ def run(
     source = recorded_source(replay_or_fail, replay_then_live, model=model, human=human)
     selection = Selection(suite, cases, language, dataset or [], mirror or [])
     many = suite is not None or bool(dataset)
+    if not many:
+        beside = {"--cases": cases, "--language": language, "--mirror": mirror}
+        refuse_for_one_task({**beside, "--max-batch-cost": max_batch_cost is not None})
     tasks = _tasks(task, selection, many=many, alone=human or source is not None)
+    patches = {"--patch-from": patch_from is not PatchFrom.GIT, "--future": future is not Future.REMOVE}
+    refuse_without_coding(tasks, {**patches, "--no-eval": not judged})
     batch = batch or datetime.now().strftime("%Y%m%d-%H%M%S")
 
     root = find_root(rootfs, output, sandbox)
@@ -199,10 +206,7 @@ def report_run(run_dir: RunDirectory, record: RunRecord, *, as_json: bool) -> No
 def check_machine(specs: list[RunSpec]) -> None:
     """Everything the runs need is there and can be written to, or an error before anything starts."""
     for spec in specs:
-        if spec.sandbox not in ("bwrap", "none"):
-            raise InputError(
-                f"no sandbox called {spec.sandbox!r}", field="--sandbox", remedy="Use `bwrap` or `none`"
-            )
+        check_sandbox(spec.sandbox)
         if spec.sandbox == "none":
             err.print(
                 "sandbox `none`: the agent runs as you, with your files and network. Nothing is isolated.",

@@ -22,7 +22,7 @@ LANGUAGE_HELP = "Only tasks in this programming language."
 DATASET_HELP = (
     "SWE-bench-shaped rows: a JSONL, JSON or Parquet file, a directory of them, or a Hugging Face dataset."
 )
-MIRROR_HELP = f"Directory with git mirrors of the rows' repositories [default: ${VARIABLE}]."
+MIRROR_HELP = f"Directory with git mirrors of the rows' repositories (default: what {VARIABLE} says)."
 OTHER_ROWS = "dataset"
 """The suite of rows that no list of ours names."""
 

@@ -11,10 +11,15 @@ from rich.table import Column, Table
 
 from clawbench.cli.console import out
 from clawbench.harnesses.human import HUMAN
-from clawbench.results import Isolation, Metered, RunDirectory, RunRecord
+from clawbench.results import Isolation, Metered, RunDirectory, RunRecord, StopReason
 
 MOST_FAILURES = 5
 REPLAYED = "$0 replayed"
+_ORDINARY = (
+    *(StopReason.INTERCEPTED, StopReason.AGENT_EXITED),
+    *(StopReason.CANCELLED, StopReason.ERROR),
+)
+"""Ends that need no words of their own; of an error the record's is told."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +114,8 @@ def show_runs(rows: Sequence[RunRow]) -> None:
 def _explain(row: RunRow) -> None:
     stopped = row.record.stop_reason.value if row.record.stop_reason else "nothing"
     out.print(f"\n{row.verdict}, stopped by {stopped}: {row.directory}", highlight=False, soft_wrap=True)
+    if row.record.stop_description and row.record.stop_reason not in _ORDINARY:
+        out.print(f"  {row.record.stop_description}", highlight=False, markup=False, soft_wrap=True)
     for leak in row.record.leaks:
         out.print(f"  flagged: {leak}", style="yellow", highlight=False, markup=False, soft_wrap=True)
     score = row.record.score

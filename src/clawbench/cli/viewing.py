@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,7 @@ def view_settings(*, human: bool, watch: bool, listen: str | None) -> ViewSettin
     from clawbench.environments.browser.vnc import ViewSettings
 
     host, port = listen_address(listen) if listen else (LOOPBACK, PORT)
+    check_host(host)
     return ViewSettings("control" if human else "watch", host, port)
 
 
@@ -49,6 +51,20 @@ def listen_address(given: str) -> tuple[str, int]:
             f"{given!r} is not an address", field="--listen", remedy="Write it as 0.0.0.0 or 0.0.0.0:6080"
         )
     return host, int(port) if port else PORT
+
+
+def check_host(host: str) -> None:
+    """Whether this machine can listen there, on some port."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as probe:
+            probe.bind(address)
+    except (OSError, UnicodeError) as error:
+        raise InputError(
+            f"{host} cannot be listened on ({error})",
+            field="--listen",
+            remedy="Give an address of this machine, such as 127.0.0.1 or 0.0.0.0",
+        ) from None
 
 
 def refuse_with_human(options: Mapping[str, object]) -> None:
