@@ -176,18 +176,21 @@ asyncio.run(film())
 """
 
 
-def test_the_file_plays_after_the_recording_process_was_killed(
+async def test_the_file_plays_after_the_recording_process_was_killed(
     display: tuple[str, Path], tmp_path: Path
 ) -> None:
     path = tmp_path / "recording.mp4"
     command = [sys.executable, "-c", FILM, str(display[1]), str(path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+    process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
+    try:
         assert process.stdout is not None
-        assert process.stdout.readline() == b"filming\n"
+        assert await process.stdout.readline() == b"filming\n"
         for colour in ("red", "blue"):
-            paint(display[0], colour)
-            time.sleep(0.5)
+            await asyncio.to_thread(paint, display[0], colour)
+            await filmed(path, tmp_path / "copy.mp4", COLOURS[colour])
+    finally:
         process.kill()
+        await process.wait()
     assert steps(path) == sorted(set(steps(path)))
     assert is_near(colours(path)[-1], COLOURS["blue"])
 

@@ -28,13 +28,13 @@ async def test_leaving_takes_the_whole_grace() -> None:
 
 async def test_coming_back_in_time_starts_the_grace_anew() -> None:
     presence = Presence()
-    leaving = asyncio.ensure_future(presence.left(0.3))
+    leaving = asyncio.ensure_future(presence.left(1.0))
     for _ in range(3):
         with presence.visit():
             await asyncio.sleep(0.01)
-        await asyncio.sleep(0.15)
+        await asyncio.sleep(0.4)
         assert not leaving.done()
-    await asyncio.wait_for(leaving, 2)
+    await asyncio.wait_for(leaving, 5)
 
 
 async def test_a_second_tab_keeps_the_first_ones_place() -> None:
