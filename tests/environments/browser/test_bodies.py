@@ -17,6 +17,7 @@ from clawbench.environments.browser.gate.bodies import (
     read_body,
     read_frame,
 )
+from clawbench.environments.browser.gate.forms import urlencoded
 
 BINARY = "application/octet-stream"
 BOUNDARY = "----WebKitFormBoundaryabc"
@@ -134,6 +135,31 @@ def test_a_form_is_read_in_every_charset_that_fits(charset: str) -> None:
     assert {"a": "確定"} in readings(part, kind="multipart/form-data; boundary=b")
     escaped = "".join(f"%{byte:02X}" for byte in raw)
     assert {"a": "確定"} in list(query_readings(f"https://a.example/?a={escaped}"))
+
+
+@pytest.mark.parametrize(
+    ("text", "nested"),
+    [
+        ("order[total]=5", {"order": {"total": "5"}}),
+        (
+            "order[items][0][qty]=2&order[items][1][qty]=3",
+            {"order": {"items": {"0": {"qty": "2"}, "1": {"qty": "3"}}}},
+        ),
+        ("tags[]=a&tags[]=b", {"tags": ["a", "b"]}),
+        ("items[][qty]=2", {"items": {"0": {"qty": "2"}}}),
+        ("a=1&a[b]=2", {"a": "1"}),
+        ("[a]=1&b]=2&c[=3", {"[a]": "1", "b]": "2", "c[": "3"}),
+    ],
+)
+def test_names_with_brackets_are_nested_data(text: str, nested: dict[str, Any]) -> None:
+    flat, *others = urlencoded(text.encode()).readings()
+    assert others == ([nested] if nested != flat else [])
+
+
+def test_of_members_with_one_name_each_may_count() -> None:
+    body = read_body({"postData": '{"a": 1, "b": {"c": 1, "c": 2}, "a": 2}'})
+    assert body.value == {"a": 2, "b": {"c": 2}}
+    assert [reading.value for reading in body.other_readings()] == [{"a": 1, "b": {"c": 1}}]
 
 
 def test_files_of_json_are_opened() -> None:

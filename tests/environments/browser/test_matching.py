@@ -40,6 +40,8 @@ def test_url_and_method_alone() -> None:
         (r"^https://shop\.example:8443/order$", "https://me@shop.example.:8443/order"),
         (r"/order\?kind=final", "https://shop.example/%6F%72der?%6bind=final"),
         (r"//münchen\.example/straße", "https://xn--mnchen-3ya.example/stra%C3%9Fe"),
+        (r"/stra%c3%9fe", "https://shop.example/stra%C3%9Fe"),
+        (r"/stra%C3%9Fe", "https://shop.example/stra%c3%9fe"),
     ],
 )
 def test_an_address_may_be_spelled_in_other_ways(pattern: str, url: str) -> None:
@@ -190,6 +192,16 @@ def test_a_body_under_a_false_name_matches_all_the_same(content_type: str, text:
     body = read_body({"headers": {"Content-Type": content_type}, "postData": text})
     assert decision({"body": {"kind": "final"}}, body=body) is Decision.MATCH
     assert decision({"body": {"kind": "draft"}}, body=body) is Decision.PASS
+
+
+@pytest.mark.parametrize("text", ["order[kind]=final&x=1", "order%5Bkind%5D=final"])
+def test_a_path_names_what_brackets_name_in_a_form(text: str) -> None:
+    body = read_body({"headers": {"Content-Type": "application/x-www-form-urlencoded"}, "postData": text})
+    assert decision({"body": {"order.kind": "final"}}, body=body) is Decision.MATCH
+    assert decision({"body": {"order": {"kind": "final"}}}, body=body) is Decision.MATCH
+    assert decision({"body": {"order[kind]": "final"}}, body=body) is Decision.MATCH
+    assert decision({"body": {"order.kind": "draft"}}, body=body) is Decision.PASS
+    assert decision({"params": {"order.kind": "final"}}, url=f"{URL}&{text}") is Decision.MATCH
 
 
 def frame_decision(schema: dict[str, Any], payload: str, *, opcode: int = 1) -> Decision:

@@ -38,6 +38,7 @@ def fits(pattern: str, url: str) -> bool:
         (r"(?P<site>x)\.com/(?P=site)", ("*x.com/*",)),
         (r"what\?a=\*", ("*what*a=*",)),
         (r"/caf\u00e9", ("*/caf*",)),
+        (r"/caf%C3%A9/%20", ("*/caf%*3%*9/%20*",)),
         (r"(?:)", (ANYTHING,)),
         (r".*", (ANYTHING,)),
         (r"[a-z]+", (ANYTHING,)),
@@ -71,6 +72,7 @@ class Maker:
 
     def literal(self, _depth: int) -> tuple[str, Sample]:
         text = "".join(self.dice.choices("aB/.?*=-_~%7&\\k", k=self.dice.randint(1, 3)))
+        text += self.dice.choice(("", "", "%C3", "%e9"))
         return re.escape(text), lambda: text
 
     def some_of(self, _depth: int) -> tuple[str, Sample]:
@@ -137,6 +139,9 @@ def misspelled(dice: random.Random, url: str) -> str:
         if one in UNRESERVED and dice.random() < 0.2
         else one
         for one in path
+    )
+    path = re.sub(
+        "%[CcEe][39]", lambda escape: escape[0].swapcase() if dice.random() < 0.5 else escape[0], path
     )
     return scheme + "://" + dice.choice(("", "me@", "me:x@")) + host + dice.choice(("", ".")) + "/" + path
 

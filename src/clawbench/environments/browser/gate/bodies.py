@@ -50,7 +50,9 @@ class Body:
                 yield Body(values, self.complete, True)
 
     def _as_data(self) -> Iterator[Any]:
-        if not (self.form or isinstance(self.value, str)):
+        if isinstance(self.value, dict | list) and not self.form:
+            with suppress(ValueError, RecursionError):
+                yield load_json(self.raw, first_counts=True)
             return
         texts = (
             self.raw,

@@ -18,6 +18,7 @@ LEGACY_CHARSETS = (
 )
 """Those of the Encoding Standard that pages are still written in, by Python's names."""
 ASCII = re.IGNORECASE | re.ASCII
+BRACKETED = re.compile(r"([^\[\]]+)((?:\[[^\[\]]*\])+)")
 NO_TEXT = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f]")
 
 
@@ -58,7 +59,10 @@ class Form:
                 decoded = [(name.decode(charset), _in(value, charset)) for name, value in self.fields]
             except UnicodeDecodeError:
                 continue
-            yield gather(decoded)
+            flat = gather(decoded)
+            yield flat
+            if (nested := unfold(flat)) != flat:
+                yield nested
             yield from self._opened(decoded)
             if charset == "utf-8":
                 return
@@ -106,6 +110,24 @@ def gather(fields: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     for name, value in fields:
         gathered.setdefault(name, []).append(value)
     return {name: values[0] if len(values) == 1 else values for name, values in gathered.items()}
+
+
+def unfold(flat: dict[str, Any]) -> dict[str, Any]:
+    """Names like `order[items][0]` and `tags[]` as the nested data that servers make of them."""
+    nested: dict[str, Any] = {}
+    for name, value in flat.items():
+        written = BRACKETED.fullmatch(name)
+        *above, last = [written[1], *written[2][1:-1].split("][")] if written else [name]
+        if above and not last:
+            *above, last = above
+        inner = nested
+        for key in above:
+            inner = inner.setdefault(key or "0", {})
+            if not isinstance(inner, dict):
+                break  # a plain field has that name already
+        else:
+            inner.setdefault(last or "0", value)
+    return nested
 
 
 def text(raw: bytes, kind: str = "application/octet-stream") -> str:

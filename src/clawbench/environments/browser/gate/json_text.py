@@ -17,14 +17,22 @@ def looks_like_json(raw: bytes) -> bool:
     return raw[:64].lstrip(BEFORE_JSON)[:1] in (b"{", b"[")
 
 
-def load_json(text: bytes | str) -> Any:
-    """ValueError where it is none; RecursionError where it is, but too deep to be read."""
+def load_json(text: bytes | str, *, first_counts: bool = False) -> Any:
+    """ValueError where it is none; RecursionError where it is, but too deep to be read.
+
+    `first_counts`: of members with the same name, the first is taken instead of the last.
+    """
     return json.loads(
         text.removeprefix("\ufeff") if isinstance(text, str) else text,
+        object_pairs_hook=_first_of_each if first_counts else None,
         parse_int=_integer,
         parse_float=_number,
         parse_constant=_no_constant,
     )
+
+
+def _first_of_each(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    return dict(reversed(members))
 
 
 def _integer(digits: str) -> int | str:

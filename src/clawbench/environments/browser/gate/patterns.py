@@ -59,7 +59,9 @@ def _parse(expression: str) -> Any:
 
 
 def _squeezed(pattern: str) -> str:
-    return re.sub(r"\*+", ANYTHING, pattern)
+    """Letters of escapes (`%c3`) may be written in either case."""
+    either_case = re.sub(r"%[0-9A-Fa-f]{2}", lambda escape: re.sub("[A-Fa-f]", ANYTHING, escape[0]), pattern)
+    return re.sub(r"\*+", ANYTHING, either_case)
 
 
 def _in_turn(parts: Iterable[tuple[Any, Any]], ignore_case: bool) -> list[str]:

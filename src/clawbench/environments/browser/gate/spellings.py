@@ -15,17 +15,14 @@ FOREIGN = "xn--"
 
 
 def spellings(url: str) -> Iterator[str]:
-    """The address as it is, in its plainest form, and as people write it.
+    """The address as it is, in its plainest form, with its escapes in either case, and as people write it.
 
     The plainest has no credentials, no dot after the host, and no escapes for characters that need none.
     """
-    yield url
     plain = _plainest(url)
-    if plain != url:
-        yield plain
-    written = _as_people_write(plain)
-    if written != plain:
-        yield written
+    capitals = ESCAPE.sub(lambda escape: escape[0].upper(), plain)
+    small = ESCAPE.sub(lambda escape: escape[0].lower(), plain)
+    yield from dict.fromkeys((url, plain, capitals, small, _as_people_write(plain)))
 
 
 def odd_spellings() -> tuple[str, ...]:
