@@ -40,6 +40,7 @@ BROWSER = Seat(kind="browser", pages=PAGE.pages, targets=PAGE.targets)
         ("Accessibility.getFullAXTree", {}),
         ("Browser.getVersion", {}),
         ("DOM.getDocument", {}),
+        ("DOMDebugger.getEventListeners", {"objectId": "1", "depth": -1}),
         ("Emulation.setScriptExecutionDisabled", {"value": False}),
         ("Fetch.continueRequest", {"requestId": "1", "url": "https://a.example/", "method": "PUT"}),
         ("Input.dispatchDragEvent", {"type": "drop", "data": {"items": []}}),
@@ -72,6 +73,7 @@ def test_browsing_is_allowed_unchanged(method: str, params: dict[str, Any]) -> N
         ("DOM.resolveNode", {"nodeId": 1, "executionContextId": 4}),
         ("DOM.setFileInputFiles", {"files": ["/etc/passwd"], "nodeId": 1}),
         ("DOM.setFileInputFiles", {"files": ["/my-info/cv.pdf", "/my-info/../etc/passwd"], "nodeId": 1}),
+        ("DOMDebugger.getEventListeners", {"objectId": "1", "pierce": True}),
         ("Debugger.enable", {}),
         ("DeviceAccess.enable", {}),
         ("Emulation.setScriptExecutionDisabled", {"value": True}),
@@ -215,5 +217,7 @@ def test_the_log_cuts_values_and_keeps_no_typing() -> None:
     assert logged["expression"].startswith("x" * 200)
     assert "(500 characters)" in logged["expression"]
     assert len(logged["list"]) == 20
-    typed = for_log({"type": "char", "text": "hunter2", "key": "h"}, typed=True)
-    assert typed == {"type": "char", "text": "(7 characters)", "key": "(1 characters)"}
+    typed = for_log({"type": "char", "text": "hunter2", "windowsVirtualKeyCode": 72}, typed=True)
+    assert typed == {"type": "char", "text": "(7 characters)", "windowsVirtualKeyCode": "(2 characters)"}
+    filled = for_log({"functionDeclaration": "f", "arguments": [{"value": "hunter2"}]}, typed=True)
+    assert "hunter2" not in str(filled)

@@ -88,6 +88,45 @@ async def check_contexts(page: Any, refused: Any) -> None:
     assert await page.run(f"typeof {BINDING}") == "undefined"
 
 
+async def test_contexts_of_the_last_document_are_not_those_of_the_next(
+    open_session: Any, until: Any, refused: Any
+) -> None:
+    """In a new process contexts are counted from one again; one of them is the recorder's."""
+    async with open_session({}) as opened:
+        page = await opened.page_client()
+        await page.go("http://shop.example/")
+        frame = (await page("Page.getFrameTree"))["frameTree"]["frame"]["id"]
+        worlds = [await page("Page.createIsolatedWorld", frameId=frame) for _ in range(20)]
+        numbers = [world["executionContextId"] for world in worlds]
+        for number in numbers:
+            await page("Runtime.evaluate", expression="1", contextId=number)
+        await page.go("http://other.example/")
+        for number in numbers:
+            with pytest.raises(refused, match="there is no execution context"):
+                await page("Runtime.evaluate", expression="1", contextId=number)
+        world = await page("Page.createIsolatedWorld", frameId=frame)
+        await page("Runtime.evaluate", expression="1", contextId=world["executionContextId"])
+
+
+async def test_nobody_gets_hold_of_the_recorders_listeners(open_session: Any, refused: Any) -> None:
+    async with open_session({}) as opened:
+        page = await opened.page_client()
+        await page.go("http://shop.example/")
+        await page.run(
+            "document.body.innerHTML = '<div id=host></div>'; root = host.attachShadow({mode: 'open'});"
+            "root.innerHTML = '<input>'; root.addEventListener('change', () => 0);"
+            "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+        )
+        root = (await page("Runtime.evaluate", expression="root"))["result"]["objectId"]
+        listeners = (await page("DOMDebugger.getEventListeners", objectId=root, depth=-1))["listeners"]
+        assert [one["type"] for one in listeners] == ["change"]
+        with pytest.raises(refused, match="other worlds"):
+            await page("DOMDebugger.getEventListeners", objectId=root, pierce=True)
+        console = {"expression": "Object.values(getEventListeners(root)).flat().length"}
+        found = await page("Runtime.evaluate", includeCommandLineAPI=True, **console)
+        assert found["result"]["value"] == 1
+
+
 async def check_sessions(browser: Any, page: Any, refused: Any) -> None:
     """A client has its own sessions, and nobody else's."""
     targets = (await browser("Target.getTargets"))["targetInfos"]

@@ -84,7 +84,7 @@ async def open_stage(
     parts[1].explain_by(egress.why)
     stack.callback(_close_before, parts[1], egress)
     await egress.serve(browser.websocket_listener, parts[0].sockets.admission())
-    relay = await open_relay(stack, config, browser.cdp, _rules(config, browser), watch, parts[0])
+    relay = await open_relay(stack, config, browser.cdp, _rules(config, browser), watch, *parts[:2])
     await _share_screen(stack, config, scratch, guardian, display)
     stack.callback(keep_vigil(browser, display, gone=watch.browser_gone, failed=watch.failed))
     notices = [] if browser.sandboxed else ["Chromium's own sandbox is off: it cannot work here"]
@@ -244,6 +244,7 @@ async def open_relay(
     rules: RelayRules,
     watch: Watchers,
     interceptor: Interceptor,
+    recorder: Recorder,
 ) -> Relay:
     log_file = RecordFile(
         RunDirectory(config.run_dir).relay_log, lambda problem: watch.failed(cannot_be_kept(problem))
@@ -255,6 +256,7 @@ async def open_relay(
         on_command=watch.commanded,
         before_command=interceptor.breadth.commanded,
     )
+    recorder.on_contexts_gone = relay.forget_contexts
     stack.push_async_callback(ended_in_time, "relay", relay.close)
     await relay.serve(config.relay_socket)
     return relay

@@ -69,6 +69,8 @@ class Recorder:
         self._cdp = cdp
         self.on_target: Callable[[str], None] = lambda _: None
         """Hears of each session on a target that does not run yet."""
+        self.on_contexts_gone: Callable[[str], None] = lambda _: None
+        """Hears of each target that loses all its execution contexts, for those of another document."""
         self._on_progress, self._on_problem = on_progress, on_problem
         self._loop = asyncio.get_running_loop()
         self._actions = ActionLog(
@@ -108,6 +110,7 @@ class Recorder:
         handlers = (
             ("Runtime.bindingCalled", self._reported),
             ("Runtime.executionContextCreated", self._context_created),
+            ("Runtime.executionContextsCleared", self._contexts_gone),
             *self._requests.handlers(),
             *self._frames_seen.handlers(),
         )
@@ -198,6 +201,10 @@ class Recorder:
         context = params["context"]
         if context["name"] == WORLD:
             self._frames[session, context["id"]] = context.get("auxData", {}).get("frameId")
+
+    def _contexts_gone(self, _params: dict[str, Any], session: str | None) -> None:
+        if (target := self._targets.recorded_by(session)) is not None:
+            self.on_contexts_gone(target)
 
     # -- actions ---------------------------------------------------------------------------------
 

@@ -29,6 +29,10 @@ class Targets:
         """Of all that is open."""
         return list(self._first_sessions.values())
 
+    def recorded_by(self, session: str | None) -> str | None:
+        """The target that this session records."""
+        return next((target for target, one in self._first_sessions.items() if one == session), None)
+
     async def start(self) -> None:
         """Attach to all there is and will be; returns when what there is is prepared."""
         self._cdp.on("Target.attachedToTarget", self._attached)

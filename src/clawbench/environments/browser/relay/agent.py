@@ -45,6 +45,9 @@ class Owned:
     kind: str
     target: str | None
     contexts: set[int | str] = field(default_factory=set)
+    """Execution contexts whose end the browser will tell the client."""
+    untold: set[int | str] = field(default_factory=set)
+    """Those whose end it will not: the client does not follow them, or no longer."""
 
 
 class Agent:
@@ -94,6 +97,12 @@ class Agent:
         self._sessions[session] = Owned(kind, target)
         self._cdp.claim(session, self._on_event)
 
+    def forget_contexts(self, target: str) -> None:
+        """All of a target's contexts have ended; their numbers may come again, for others."""
+        for owned in self._sessions.values():
+            if owned.target == target:
+                owned.untold.clear()
+
     # -- from the agent --------------------------------------------------------------------------
 
     def received(self, text: bytes) -> None:
@@ -138,7 +147,7 @@ class Agent:
         same_target = (one for one in self._sessions.values() if one.target == owned.target)
         return Seat(
             kind=owned.kind,
-            contexts=frozenset().union(*(one.contexts for one in same_target)),
+            contexts=frozenset().union(*(one.contexts | one.untold for one in same_target)),
             sessions=self.sessions,
             pages=frozenset(name for name, info in targets.items() if info["type"] == "page"),
             targets=frozenset(targets),
@@ -152,7 +161,10 @@ class Agent:
         if not isinstance(result, dict):
             return
         if method == "Page.createIsolatedWorld":
-            owned.contexts.add(result["executionContextId"])
+            owned.untold.add(result["executionContextId"])
+        elif method == "Runtime.disable":
+            owned.untold |= owned.contexts
+            owned.contexts.clear()
         elif method == "Target.getTargets":
             result["targetInfos"] = [info for info in result["targetInfos"] if is_visible(info)]
 

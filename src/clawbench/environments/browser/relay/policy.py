@@ -22,7 +22,14 @@ OUT_OF_SIGHT = ("left", "top", "windowState")
 """With these a window could be opened where no recording shows it."""
 METHOD = re.compile(r"[A-Za-z]+")
 LONGEST_LOGGED = 200
-TYPED = frozenset(("text", "unmodifiedText", "key", "code", "keyIdentifier"))
+TYPED = frozenset(
+    (
+        *("text", "unmodifiedText", "key", "code", "keyIdentifier"),
+        *("windowsVirtualKeyCode", "nativeVirtualKeyCode", "commands"),
+        "arguments",
+    )
+)
+"""Parameters that tell what was typed."""
 
 
 @dataclass(frozen=True)
@@ -204,6 +211,12 @@ def _downloads(rules: RelayRules, _seat: Seat, params: dict[str, Any]) -> dict[s
     return {**params, "downloadPath": rules.downloads}
 
 
+def _listens(_rules: RelayRules, _seat: Seat, params: dict[str, Any]) -> dict[str, Any]:
+    if params.get("pierce"):
+        raise RefusalError("it reaches other worlds")
+    return params
+
+
 def _scripts_run(_rules: RelayRules, _seat: Seat, params: dict[str, Any]) -> dict[str, Any]:
     if params.get("value") is not False:
         raise RefusalError("it would blind the recorder")
@@ -222,6 +235,7 @@ CHECKS: dict[str, Check] = {
     "Browser.getWindowForTarget": _knows_target,
     "Browser.setDownloadBehavior": _downloads,
     "DOM.setFileInputFiles": _uploads,
+    "DOMDebugger.getEventListeners": _listens,
     "Emulation.setScriptExecutionDisabled": _scripts_run,
     "Fetch.continueRequest": _rewrites,
     "Input.dispatchDragEvent": _drags,

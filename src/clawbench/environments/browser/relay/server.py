@@ -30,6 +30,8 @@ from clawbench.sandbox import PassedConnections
 
 REFUSED = Reply(HTTPStatus.FORBIDDEN, b"refused")
 NOT_FOUND = Reply(HTTPStatus.NOT_FOUND, b"not found")
+TYPING = ("Input.", "Runtime.callFunctionOn")
+"""Commands through which clients type; some write into fields by a function of theirs."""
 
 
 class Relay:
@@ -87,6 +89,11 @@ class Relay:
         if self._socket is not None:
             self._socket.unlink(missing_ok=True)
 
+    def forget_contexts(self, target: str) -> None:
+        """A target shows another document: what agents could reach in the last one is gone."""
+        for agent in self._agents.values():
+            agent.forget_contexts(target)
+
     # -- events ----------------------------------------------------------------------------------
 
     def _watch(self, message: Message) -> None:
@@ -110,7 +117,7 @@ class Relay:
             "session": kind,
             "target": target,
             "method": method,
-            "params": for_log(params, typed=method.startswith("Input.")),
+            "params": for_log(params, typed=method.startswith(TYPING)),
             "decision": decision,
         }
         keep = self._log.append_soon if decision == "allowed" else self._log.append

@@ -59,7 +59,7 @@ async def open_remote_stage(
     stack.push_async_callback(ended_in_time, "browser context", place.leave)
     stack.push_async_callback(ended_in_time, "screencast", screencast.close)
     seen = await _has_pictures(screencast)
-    relay = await open_relay(stack, config, cdp, _rules(config), watch, parts[0])
+    relay = await open_relay(stack, config, cdp, _rules(config), watch, *parts[:2])
     cdp.on_close(lambda: watch.browser_gone(LOST))
     if cdp.closed.is_set():
         watch.browser_gone(LOST)
