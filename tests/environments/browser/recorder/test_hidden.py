@@ -72,6 +72,9 @@ async def test_events_made_by_scripts_are_not_recorded_as_actions(stage_at: Any)
             "i.dispatchEvent(new KeyboardEvent('keydown', {key: 'forged', bubbles: true}));"
             "i.dispatchEvent(new Event('input', {bubbles: true}));"
             "f.dispatchEvent(new Event('submit', {bubbles: true}));"
+            "for (const type of ['load', 'DOMContentLoaded', 'pagehide', 'prerenderingchange'])"
+            "  dispatchEvent(new Event(type));"
+            "dispatchEvent(new PageTransitionEvent('pageshow', {persisted: true}));"
         )
         # The browser's own event, whoever asked for it.
         await stage.evaluate("f.requestSubmit()")

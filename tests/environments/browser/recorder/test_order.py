@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import time
+from pathlib import Path
+
+import pytest
+
+from clawbench.environments.browser.recorder.action_log import ActionLog
 from clawbench.environments.browser.recorder.actions import Timeline
 from clawbench.environments.browser.recorder.order import AT_WORK_S, PATIENCE_S, Order, Pending
+from clawbench.results import read_json_lines
 
 
 def event(timestamp: int, held: bool = False) -> Pending:
@@ -55,3 +62,18 @@ def test_timestamps_are_the_events_own_where_believable_and_never_before_a_writt
     assert timeline.place(9999999.0, 9001.0) == 9001
     timeline.wrote(9001)
     assert timeline.place(8990.0, 9002.0) == 9001
+
+
+@pytest.mark.anyio
+async def test_what_one_page_tells_late_stays_in_its_order(tmp_path: Path) -> None:
+    """Of two events that were told together one is too old to be believed, the other is not."""
+    log = ActionLog(tmp_path / "actions.jsonl", show_secrets=False, on_line=lambda: None)
+    now = time.time() * 1000
+    log.put({"type": "click", "time": now}, None, str, source="frame")
+    for kind, ago in (("keydown", 2100), ("input", 1600), ("keyup", 0)):
+        log.put({"type": kind, "time": now - ago}, None, str, source="page")
+    log.close()
+    lines = list(read_json_lines(tmp_path / "actions.jsonl"))
+    assert [line["type"] for line in lines if line["type"] != "click"] == ["keydown", "input", "keyup"]
+    times = [line["timestamp"] for line in lines]
+    assert times == sorted(times)

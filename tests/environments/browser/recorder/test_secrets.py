@@ -60,7 +60,8 @@ async def test_passwords_are_recorded_where_the_task_says_so(stage_at: Any) -> N
 
 
 HIDDEN = """<body><textarea id="area" style="-webkit-text-security: disc"></textarea>
-<div id="editor" contenteditable style="-webkit-text-security: disc; width: 90px; height: 30px"></div>
+<form id="around" onsubmit="event.preventDefault()"><b>Sign in</b>
+<div id="editor" contenteditable style="-webkit-text-security: disc; width: 90px; height: 30px"></div></form>
 <input id="swapped" type="password"><button id="eye" onclick="
   const text = document.createElement('input');
   [text.id, text.value] = ['swapped', swapped.value];
@@ -74,6 +75,7 @@ async def test_what_the_page_hides_by_style_or_shows_in_another_field_is_masked(
         for field in ("#area", "#editor", "#swapped", "#eye", "#swapped"):
             await stage.click(field)
             await stage.type("zqjx")
+        await stage.evaluate("around.requestSubmit()")
         await stage.click("#area")
         await stage.until(lambda: len(stage.actions("change")) == 3)
         typed = [
@@ -81,6 +83,8 @@ async def test_what_the_page_hides_by_style_or_shows_in_another_field_is_masked(
         ]
     assert {a["target"]["id"] for a in typed} == {"area", "editor", "swapped"}
     assert {a.get("key", a.get("value")) for a in typed} == {MASK}
+    (sent,) = stage.actions("submit")
+    assert sent["target"]["textContent"] == "Sign in"
     assert "zqj" not in stage.run.actions.read_text()
 
 

@@ -30,6 +30,8 @@ class ActionLog:
         self._show_secrets, self._on_line = show_secrets, on_line
         self._loop = asyncio.get_running_loop()
         self._timeline, self._order = Timeline(), Order()
+        self._latest: dict[str | None, int] = {}
+        """The timestamp of each source's last event."""
 
     @property
     def count(self) -> int:
@@ -54,7 +56,8 @@ class ActionLog:
         held: bool = False,
     ) -> Pending:
         """Take in an event; `screenshot` names its picture by the timestamp it gets."""
-        timestamp = self.place(seen["time"])
+        # What one source tells stays in its order, whatever its clock says.
+        timestamp = self._latest[source] = max(self.place(seen["time"]), self._latest.get(source, 0))
         pending = Pending(seen, timestamp, frame, screenshot(timestamp), held)
         if wait := self._order.put(pending, source, self._loop.time()):
             self._loop.call_later(wait, self.write_ready)

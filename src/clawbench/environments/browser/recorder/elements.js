@@ -61,8 +61,11 @@
     const walker = walk(element, NodeFilter.SHOW_TEXT);
     let text = "";
     while (text.length < limits.text && walker.nextNode()) {
-      if (/^(script|style|noscript|template)$/.test(localNameOf(parentOf(walker.currentNode)))) continue;
-      text = (text + walker.currentNode.data.slice(0, 10 * limits.text)).trimStart();
+      const parent = parentOf(walker.currentNode);
+      const data = walker.currentNode.data.slice(0, 10 * limits.text);
+      if (/^(script|style|noscript|template)$/.test(localNameOf(parent))) continue;
+      if (/\S/.test(data) && isHidden(parent)) continue;
+      text = (text + data).trimStart();
     }
     return cut(text, limits.text).trimEnd();
   };
@@ -92,7 +95,7 @@
     tagName: cut(tagNameOf(element), limits.name),
     id: cut(attribute(element, "id"), limits.name),
     className: cut(attribute(element, "class"), limits.name),
-    textContent: isHidden(element) ? "" : textOf(element),
+    textContent: textOf(element),
     xpath: cut(xpathOf(element), limits.address),
   });
 

@@ -19,6 +19,7 @@
   );
   const closedRoots = new WeakMap(); // host -> its closed root, which only the debugger can hand us
   const watched = new Set();
+  let armed = true;
   const probing = new WeakSet();
   const probed = new WeakMap(); // element without a closed root -> when that was found
   let pressed = {}; // where the pointer last went down: target, clientX, clientY
@@ -132,7 +133,6 @@
   };
 
   const record = (event) => {
-    if (!event.isTrusted) return;
     const element = elementOf(event);
     if (!element) return;
     for (const node of event.composedPath()) if (isShadowRoot(node)) watch(node);
@@ -149,7 +149,7 @@
   const recordInside = (event) => {
     const element = event.composedPath()[0];
     const root = event.currentTarget;
-    if (!event.isTrusted || ownerOf(root) !== document) return; // moved: the recorder over there tells
+    if (ownerOf(root) !== document) return; // moved: the recorder over there tells
     const shown = root.mode === "closed" ? root.host : element;
     send(event, shown, details[event.type](event, element));
   };
@@ -158,7 +158,7 @@
 
   const recordScroll = (event) => {
     const node = event.composedPath()[0];
-    if (!event.isTrusted || (node !== document && ownerOf(node) !== document)) return;
+    if (node !== document && ownerOf(node) !== document) return;
     if (scrolls.has(node)) {
       scrolls.set(node, event);
       return;
@@ -202,7 +202,13 @@
 
   // ---- Watching documents and shadow roots -------------------------------------------------------------------
 
-  const onWindow = {
+  // Pages can make any event themselves; what counts is what the browser says.
+  const trusting = (listeners) =>
+    Object.fromEntries(
+      Object.entries(listeners).map(([type, listener]) => [type, (event) => event.isTrusted && listener(event)]),
+    );
+
+  const onWindow = trusting({
     ...Object.fromEntries(Object.keys(details).map((type) => [type, record])),
     scroll: recordScroll,
     // Scripts may have made hosts of elements that were examined when they were parsed.
@@ -220,16 +226,20 @@
     pointerover: contact,
     pointerdown: contact,
     focusin: contact,
-  };
-  const inRoot = { change: recordInside, submit: recordInside, scroll: recordScroll };
+  });
+  const inRoot = trusting({ change: recordInside, submit: recordInside, scroll: recordScroll });
   const options = { capture: true, passive: true };
 
   const listen = (target, listeners) => {
     for (const [type, listener] of Object.entries(listeners)) target.addEventListener(type, listener, options);
   };
 
+  const deafen = (target, listeners) => {
+    for (const [type, listener] of Object.entries(listeners)) target.removeEventListener(type, listener, options);
+  };
+
   const watch = (root) => {
-    if (watched.has(root)) return;
+    if (!armed || watched.has(root)) return;
     watched.add(root);
     listen(root, inRoot);
     observer.observe(root, observed);
@@ -284,8 +294,11 @@
 
   const recorder = {
     disarm() {
+      armed = false;
       observer.disconnect();
-      for (const [type, listener] of Object.entries(onWindow)) window.removeEventListener(type, listener, options);
+      deafen(window, onWindow);
+      for (const root of watched) deafen(root, inRoot);
+      scrolls.clear();
     },
     held: (id) => held.get(id)?.element,
     release(id) {
