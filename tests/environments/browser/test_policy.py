@@ -105,7 +105,11 @@ def test_browsing_is_allowed_unchanged(method: str, params: dict[str, Any]) -> N
         ("Runtime.removeBinding", {"name": "recorderReport"}),
         ("Security.setIgnoreCertificateErrors", {"ignore": True}),
         ("SystemInfo.getInfo", {}),
+        ("Runtime.evaluate", {"expression": "1", "contextId": []}),
         ("Target.attachToTarget", {"targetId": "P2"}),
+        ("Target.closeTarget", {"targetId": {}}),
+        ("Target.closeTarget", {}),
+        ("Target.createTarget", {"url": 5}),
         ("Target.attachToTarget", {"targetId": "hidden", "flatten": True}),
         ("Target.closeTarget", {"targetId": "hidden"}),
         ("Target.createBrowserContext", {"proxyServer": "direct://"}),
@@ -135,7 +139,11 @@ def test_fetch_is_offered_on_pages_only() -> None:
 
 def test_the_last_page_stays_open() -> None:
     lonely = Seat(kind="page", pages=frozenset(("P1",)), targets=frozenset(("P1", "W1")), target="P1")
-    for method, params in (("Page.close", {}), ("Target.closeTarget", {"targetId": "P1"})):
+    for method, params in (
+        ("Page.close", {}),
+        ("Page.close", {"targetId": "W1"}),
+        ("Target.closeTarget", {"targetId": "P1"}),
+    ):
         with pytest.raises(RefusalError, match="last page"):
             judge(RULES, lonely, method, params)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 from pathlib import Path
 from typing import Any
@@ -89,7 +90,7 @@ async def check_contexts(page: Any, refused: Any) -> None:
 
 
 async def test_contexts_of_the_last_document_are_not_those_of_the_next(
-    open_session: Any, until: Any, refused: Any
+    open_session: Any, refused: Any
 ) -> None:
     """In a new process contexts are counted from one again; one of them is the recorder's."""
     async with open_session({}) as opened:
@@ -106,6 +107,23 @@ async def test_contexts_of_the_last_document_are_not_those_of_the_next(
                 await page("Runtime.evaluate", expression="1", contextId=number)
         world = await page("Page.createIsolatedWorld", frameId=frame)
         await page("Runtime.evaluate", expression="1", contextId=world["executionContextId"])
+
+
+async def test_pages_closed_at_one_go_leave_one_open(open_session: Any, refused: Any) -> None:
+    async with open_session({}) as opened:
+        browser = await opened.browser_client()
+        await browser("Target.createTarget", url="http://shop.example/")
+        pages = [
+            target["targetId"]
+            for target in (await browser("Target.getTargets"))["targetInfos"]
+            if target["type"] == "page"
+        ]
+        closed = await asyncio.gather(
+            *(browser("Target.closeTarget", targetId=page) for page in pages), return_exceptions=True
+        )
+        assert [isinstance(one, refused) for one in closed] == [False, True]
+        left = await opened.http("GET", "/json/list")
+        assert pages[1] in [page["id"] for page in left.json()]
 
 
 async def test_nobody_gets_hold_of_the_recorders_listeners(open_session: Any, refused: Any) -> None:

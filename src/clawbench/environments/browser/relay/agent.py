@@ -11,6 +11,7 @@ from clawbench.environments.browser.relay.policy import (
     RefusalError,
     RelayRules,
     Seat,
+    closed_by,
     depends_on_seat,
     is_visible,
     judge,
@@ -36,6 +37,11 @@ class Surroundings(Protocol):
 
     @property
     def targets(self) -> dict[str, dict[str, Any]]: ...
+
+    @property
+    def pages(self) -> frozenset[str]: ...
+
+    def closes(self, target: str | None) -> None: ...
 
 
 @dataclass
@@ -138,6 +144,7 @@ class Agent:
             self._reply(reply, number, session)
 
         self._before(method)
+        self._surroundings.closes(closed_by(method, allowed, owned.target))
         self._cdp.send_raw(method, allowed, session, answer)
         # Written down while the browser is at it: an agent's next step waits for its answer, not for us.
         self._log(owned.kind, owned.target, method, params, "allowed")
@@ -149,7 +156,7 @@ class Agent:
             kind=owned.kind,
             contexts=frozenset().union(*(one.contexts | one.untold for one in same_target)),
             sessions=self.sessions,
-            pages=frozenset(name for name, info in targets.items() if info["type"] == "page"),
+            pages=self._surroundings.pages,
             targets=frozenset(targets),
             target=owned.target,
             contexts_of_browser=frozenset(info.get("browserContextId", "") for info in targets.values()),

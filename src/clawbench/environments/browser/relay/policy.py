@@ -70,6 +70,13 @@ class RefusalError(Exception):
 
 def judge(rules: RelayRules, seat: Seat, method: str, params: dict[str, Any]) -> dict[str, Any]:
     """The parameters with which the command may go to the browser; RefusalError where it may not."""
+    try:
+        return _judged(rules, seat, method, params)
+    except (TypeError, AttributeError):
+        raise RefusalError("its parameters are not of the kind it takes") from None
+
+
+def _judged(rules: RelayRules, seat: Seat, method: str, params: dict[str, Any]) -> dict[str, Any]:
     domain = method.partition(".")[0]
     if method in REFUSED:
         raise RefusalError(REFUSED[method])
@@ -84,6 +91,13 @@ def judge(rules: RelayRules, seat: Seat, method: str, params: dict[str, Any]) ->
         raise RefusalError("that world is taken")
     check = CHECKS.get(method)
     return check(rules, seat, params) if check else params
+
+
+def closed_by(method: str, params: dict[str, Any], target: str | None) -> str | None:
+    """Which target a command to `target` closes."""
+    if method == "Target.closeTarget":
+        return str(params["targetId"])
+    return target if method == "Page.close" else None
 
 
 def depends_on_seat(method: str, params: dict[str, Any]) -> bool:
@@ -148,12 +162,16 @@ def _creates(rules: RelayRules, seat: Seat, params: dict[str, Any]) -> dict[str,
 
 
 def _closes(_rules: RelayRules, seat: Seat, params: dict[str, Any]) -> dict[str, Any]:
-    target = params.get("targetId", seat.target)
-    if target not in seat.targets:
+    if params.get("targetId") not in seat.targets:
         raise RefusalError("there is no such target")
-    if seat.pages <= {target}:
+    if seat.pages <= {params["targetId"]}:
         raise RefusalError("the last page stays open")
     return params
+
+
+def _closes_itself(rules: RelayRules, seat: Seat, _params: dict[str, Any]) -> dict[str, Any]:
+    _closes(rules, seat, {"targetId": seat.target})
+    return {}
 
 
 def _knows_target(_rules: RelayRules, seat: Seat, params: dict[str, Any]) -> dict[str, Any]:
@@ -239,7 +257,7 @@ CHECKS: dict[str, Check] = {
     "Emulation.setScriptExecutionDisabled": _scripts_run,
     "Fetch.continueRequest": _rewrites,
     "Input.dispatchDragEvent": _drags,
-    "Page.close": _closes,
+    "Page.close": _closes_itself,
     "Page.navigate": _opens,
     "Runtime.addBinding": _binds,
     "Runtime.removeBinding": _binds,

@@ -21,6 +21,7 @@ from clawbench.environments.browser.relay.policy import (
     RefusalError,
     RelayRules,
     Seat,
+    closed_by,
     for_log,
     is_visible,
     judge,
@@ -50,6 +51,8 @@ class Relay:
         self.refused = 0
         self.targets: dict[str, dict[str, Any]] = {}
         """What the agent may see, by id."""
+        self._closing: set[str] = set()
+        """Those that are there, but not for long."""
         self._cdp, self._rules, self._log = cdp, rules, log
         self._on_command, self._before_command = on_command, before_command
         self._id = secrets.token_hex(16)
@@ -89,6 +92,17 @@ class Relay:
         if self._socket is not None:
             self._socket.unlink(missing_ok=True)
 
+    @property
+    def pages(self) -> frozenset[str]:
+        """Those that stay open."""
+        pages = (name for name, info in self.targets.items() if info["type"] == "page")
+        return frozenset(pages) - self._closing
+
+    def closes(self, target: str | None) -> None:
+        """A command that closes it is on its way."""
+        if target in self.targets:
+            self._closing.add(target)
+
     def forget_contexts(self, target: str) -> None:
         """A target shows another document: what agents could reach in the last one is gone."""
         for agent in self._agents.values():
@@ -106,6 +120,7 @@ class Relay:
                 self.targets.pop(info["targetId"], None)
         elif method == "Target.targetDestroyed":
             self.targets.pop(params["targetId"], None)
+            self._closing.discard(params["targetId"])
 
     def _note(
         self, kind: str, target: str | None, method: str, params: dict[str, Any], decision: str
@@ -222,14 +237,14 @@ class Relay:
         return Reply(HTTPStatus.OK, done, "text/html; charset=UTF-8")
 
     async def _send_judged(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        pages = frozenset(name for name, info in self.targets.items() if info["type"] == "page")
-        seat = Seat("browser", pages=pages, targets=frozenset(self.targets))
+        seat = Seat("browser", pages=self.pages, targets=frozenset(self.targets))
         try:
             allowed = judge(self._rules, seat, method, params)
         except RefusalError as refusal:
             self._note("http", None, method, params, f"refused: {refusal}")
             raise
         self._before_command(method)
+        self.closes(closed_by(method, allowed, None))
         self._note("http", None, method, params, "allowed")
         return await self._cdp.send(method, allowed)
 
