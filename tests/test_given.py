@@ -12,7 +12,7 @@ import pytest
 
 from clawbench.errors import InputError
 from clawbench.extras import extra_line, install_line
-from clawbench.given import parse_json, read_given, read_json, read_yaml
+from clawbench.given import parse_json, read_given, read_json, read_yaml, usable_path
 
 READERS = (read_json, read_yaml)
 
@@ -32,6 +32,12 @@ READERS = (read_json, read_yaml)
         (b"a: 2026-99-99", read_yaml, "is not YAML"),
         (b"a\x00b", read_yaml, "is not YAML"),
         (b"!!python/object/apply:os.system [id]", read_yaml, "is not YAML"),
+        (b"a: !!bool x", read_yaml, "is not YAML (line 1, column 4: no bool can be made of it)"),
+        (b'a:\n  - !!int ""', read_yaml, "is not YAML (line 2, column 5: no int can be made of it)"),
+        (b"a: !!timestamp x", read_yaml, "is not YAML (line 1, column 4: no timestamp"),
+        (b"a: 1" + b":59" * 200 + b".5", read_yaml, "is not YAML (line 1, column 4: no float"),
+        (b"a: 1\nb: 2\n'a': 3", read_yaml, "is not YAML (line 3, column 1: 'a' is there already, in line 1)"),
+        (b"x: {y: 1, y: 1}", read_yaml, "is not YAML (line 1, column 11: 'y' is there already"),
     ],
 )
 def test_bad_content(content: bytes, reader: Callable[..., Any], told: str, tmp_path: Path) -> None:
@@ -71,6 +77,28 @@ def test_good_content(tmp_path: Path) -> None:
     file = tmp_path / "given"
     file.write_bytes('\ufeff{"é": 1}'.encode())
     assert read_json(file, "") == read_yaml(file, "") == {"é": 1}
+
+
+def test_names_that_were_merged_in_may_be_given_again(tmp_path: Path) -> None:
+    file = tmp_path / "given"
+    file.write_text("a: &a {x: 1, y: 1}\nb: {c: &c {<<: *a, x: 2}}\nd: {<<: *c, x: 3}\n1: a\n'1': b\n")
+    read = read_yaml(file, "")
+    assert read["b"]["c"] == {"x": 2, "y": 1}
+    assert read["d"] == {"x": 3, "y": 1}
+    assert (read[1], read["1"]) == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("a" * 300, "File name too long"), ("a\0b", "null"), ("loop/b", "Too many levels of symbolic links")],
+)
+def test_paths_that_cannot_be(name: str, told: str, tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    path = tmp_path / name
+    told = f"--x: is no usable path .*{told}.*Give another$"
+    with pytest.raises(InputError, match=told) as caught, usable_path(path, "Give another", "--x"):
+        os.stat(path)
+    assert caught.value.file == path
 
 
 def test_a_line_of_many_is_named() -> None:

@@ -3,14 +3,33 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import yaml
+from yaml.composer import ComposerError
+from yaml.constructor import ConstructorError
 
 from clawbench.errors import InputError
 
+PERMISSIONS = "Check its permissions and those of the directories above it, or give another"
 _SYNTAX = "Repair the file's syntax"
+
+
+@contextmanager
+def usable_path(path: Path | str, remedy: str, field: str | None = None) -> Iterator[None]:
+    """For a block that only looks where a path leads: one too long, in a circle, or with a NUL is told."""
+    try:
+        yield
+    except PermissionError as error:
+        raise InputError(
+            f"cannot be used ({error.strerror})", file=path, field=field, remedy=PERMISSIONS
+        ) from None
+    except (OSError, RuntimeError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise InputError(f"is no usable path ({reason})", file=path, field=field, remedy=remedy) from None
 
 
 def read_given(file: Path, remedy: str) -> str:
@@ -43,9 +62,32 @@ def parse_json(text: str, file: Path, line: int | None = None, remedy: str = _SY
 def read_yaml(file: Path, remedy: str) -> Any:
     text = read_given(file, remedy)
     try:
-        return yaml.safe_load(text)
+        return yaml.load(text, Loader=_Loader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise InputError(f"is not YAML ({_short(error)})", file=file, remedy=_SYNTAX) from None
+
+
+class _Loader(yaml.SafeLoader):
+    """Plain values only; of one that cannot be made, and of a name that is there twice, the line is told."""
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        try:
+            return super().construct_object(node, deep)
+        except (ArithmeticError, AttributeError, LookupError, ValueError):
+            problem = f"no {node.tag.rpartition(':')[2]} can be made of it"
+            raise ConstructorError(None, None, problem, node.start_mark) from None
+
+    def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
+        # Not where values are made: by then `<<` has put other mappings' names among these.
+        node = super().compose_mapping_node(anchor)
+        seen: dict[tuple[str, str], yaml.ScalarNode] = {}
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode) and seen.setdefault((key.tag, key.value), key) is not key:
+                first = seen[key.tag, key.value].start_mark.line + 1
+                raise ComposerError(
+                    None, None, f"{key.value!r} is there already, in line {first}", key.start_mark
+                )
+        return node
 
 
 def _short(error: Exception) -> str:
