@@ -13,9 +13,10 @@ from clawbench.results import (
     StopReason,
     Verdict,
 )
-from clawbench.scoring.expectations import as_number, check_expectations, parse_path
+from clawbench.scoring.expectations import as_number, check_expectations
 from clawbench.scoring.web import score_web
 from clawbench.tasks import Expectation, WebTask
+from clawbench.tasks.paths import parse_path
 
 REQUEST = InterceptedRequest(
     url="https://shop.example/api/orders?ref=a&tag=x",
@@ -31,6 +32,7 @@ REQUEST = InterceptedRequest(
         "a.b": {"c": 1},
         "price": 19.900000000001,
         "name": "Alex Green",
+        "long": 10**400,
     },
 )
 
@@ -100,6 +102,8 @@ FAILS: list[tuple[str, str, Any, str]] = [
     ("body.items[0].opts", "set", ["m"], 'expected the elements ["m"] in any order, found ["m", "red"]'),
     ("body.items[0].opts", "set", ["m", "m"], "in any order"),
     ("body.name", "set", ["Alex Green"], "in any order"),
+    ("body.long", "number", 1, "expected the number 1, found 1000"),
+    (f"body.items.{'9' * 5000}", "equals", 1, "expected 1, found nothing"),
     ("body.items[0]", "equals", {"sku": "A", "qty": 2}, 'found {"sku": "A"'),
     ("body.items[0].opts", "equals", ["red", "m"], 'found ["m", "red"]'),
 ]

@@ -35,6 +35,13 @@ CODING: dict[str, Any] = {
 }
 
 
+PATTERN, URL_PATTERN = WEB["eval_schema"], "eval_schema.url_pattern"
+
+
+def nested(depth: int) -> Any:
+    return [nested(depth - 1)] if depth else 0
+
+
 def write(directory: Path, task: Any) -> Path:
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "task.json").write_text(task if isinstance(task, str) else json.dumps(task))
@@ -77,6 +84,19 @@ def test_web_and_coding_tasks_load_and_keep_unknown_fields(tmp_path: Path) -> No
         ({"expect": [{"path": "cookies.x"}]}, "expect.0.path", "match"),
         ({"expect": [{"path": "body.x", "op": "regex", "value": "["}]}, "expect.0.value", "regular"),
         ({"expect": [{"path": "body.x", "op": "one_of", "value": 1}]}, "expect.0.value", "list"),
+        ({"expect": [{"path": "body.x", "op": "one_of"}]}, "expect.0.value", "list"),
+        ({"expect": [{"path": "body.x", "op": "set"}]}, "expect.0.value", "list"),
+        ({"expect": [{"path": "body.x", "op": "regex"}]}, "expect.0.value", "string"),
+        ({"expect": [{"path": "body.x", "op": "number"}]}, "expect.0.value", "finite"),
+        ({"expect": [{"path": "body.x", "op": "number", "value": 10**400}]}, "expect.0.value", "finite"),
+        ({"expect": [{"path": "body.x", "op": "number", "value": float("nan")}]}, "expect.0.value", "finite"),
+        ({"expect": [{"path": "body["}]}, "expect.0.path", "cannot be read at '['"),
+        ({"expect": [{"path": "body.a..b"}]}, "expect.0.path", "cannot be read at '..b'"),
+        ({"eval_schema": PATTERN | {"url_pattern": "a{99999999999999999999}"}}, URL_PATTERN, "regular"),
+        ({"eval_schema": PATTERN | {"url_pattern": "(" * 5000 + ")" * 5000}}, URL_PATTERN, "regular"),
+        ({"metadata": {"a": ["\ud800"]}}, "metadata.a.0", "not Unicode"),
+        ({"metadata": {"\ud800": 1}}, "metadata.\\ud800", "not Unicode"),
+        ({"more": nested(900)}, "more" + ".0" * 99, "nested more than 100 deep"),
     ],
 )
 def test_a_bad_web_task_is_named_by_file_and_field(
@@ -113,24 +133,47 @@ def test_bad_coding_tasks(tmp_path: Path) -> None:
     assert problem(write(tmp_path / "a", bad)).field == "base_commit"
     both = {**CODING, "repo_source": {"mirror": "x", "history": "y"}}
     assert "exactly one" in problem(write(tmp_path / "b", both)).problem
+    for mirror in ("a\0b", ""):
+        odd = {**CODING, "repo_source": {"mirror": mirror}}
+        assert problem(write(tmp_path / "c", odd)).field == "repo_source.mirror"
 
 
 def test_a_broken_task_does_not_hide_the_others(tmp_path: Path) -> None:
     write(tmp_path / "suite" / "a", WEB)
     write(tmp_path / "suite" / "b", "{")
-    good, bad = load_suite("suite", tmp_path)
-    assert isinstance(good, WebTask)
-    assert isinstance(bad, Broken)
-    assert bad.id == "b"
+    write(tmp_path / "suite" / "c", {**WEB, "eval_schema": PATTERN | {"url_pattern": "(" * 5000}})
+    write(tmp_path / "suite" / "d", WEB)
+    (tmp_path / "suite" / "e").mkdir()
+    (tmp_path / "suite" / "e" / "task.json").symlink_to("task.json")
+    good, *bad, last = load_suite("suite", tmp_path)
+    found = [good, *bad, last]
+    assert [entry.id for entry in found if isinstance(entry, WebTask)] == ["a", "d"]
+    assert [entry.id for entry in found if isinstance(entry, Broken)] == ["b", "c", "e"]
 
 
 def test_find_by_path_by_suite_and_id_and_by_id(tmp_path: Path) -> None:
     write(tmp_path / "suite" / "a", WEB)
     for reference in (str(tmp_path / "suite" / "a"), "suite/a", "a"):
         assert find_task(reference, tmp_path).id == "a"
-    for reference in ("b", "../suite/a", "", "/nowhere"):
+    (tmp_path / "self").symlink_to("self")
+    odd = ("a" * 300, "a/" * 3000, "a\0b", str(tmp_path / "self"), str(tmp_path / "self" / "task"))
+    for reference in ("b", "../suite/a", "", "/nowhere", *odd):
         with pytest.raises(InputError):
             find_task(reference, tmp_path)
+
+
+@pytest.mark.parametrize("name", ["a" * 300, "self", "self/task", "a\0b"])
+def test_a_path_that_cannot_be(tmp_path: Path, name: str) -> None:
+    (tmp_path / "self").symlink_to("self")
+    with pytest.raises(InputError) as caught:
+        load_task(tmp_path / name)
+    assert str(tmp_path / name) in str(caught.value)
+
+
+def test_an_attachment_in_a_circle(tmp_path: Path) -> None:
+    directory = write(tmp_path / "t", {**WEB, "extra_info": [{"path": "cv.txt"}]})
+    (directory / "cv.txt").symlink_to("cv.txt")
+    assert problem(directory).field == "extra_info.0.path"
 
 
 def test_every_bundled_task_loads_and_fits_the_exported_schema() -> None:

@@ -90,6 +90,8 @@ def test_rows_are_read_from_lines_and_lists(tmp_path: Path) -> None:
         ({"base_commit": "main"}, ("line 2", "base_commit", "Correct")),
         ({"FAIL_TO_PASS": "not json"}, ("line 2", "FAIL_TO_PASS", "JSON string")),
         ({"FAIL_TO_PASS": []}, ("line 2", "FAIL_TO_PASS")),
+        ({"FAIL_TO_PASS": "[" * 100_000}, ("line 2", "FAIL_TO_PASS", "JSON string")),
+        ({"hints": {"a": "\ud800"}}, ("line 2", "hints.a", "not Unicode")),
         ({"repo": "../../etc"}, ("line 2", "repo")),
         ({"instance_id": "../x"}, ("line 2", "instance_id")),
         ({"instance_id": "django__django-1"}, ("line 2", "twice")),

@@ -10,11 +10,10 @@ from typing import Any
 
 from clawbench.results import Check, InterceptedRequest
 from clawbench.tasks import Expectation, Operation
+from clawbench.tasks.paths import Step, parse_path
 
 SHOWN = 200
 """A found value is cut at this many characters in a report."""
-
-Step = str | int
 
 
 class _Missing:
@@ -49,31 +48,6 @@ def find(path: str, request: InterceptedRequest) -> Any:
     return _descend(roots.get(str(head), MISSING), steps)
 
 
-_STEP = re.compile(
-    r"""\[\s*(?P<index>-?\d+)\s*\]"""
-    r"""|\[\s*(?P<quoted>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\s*\]"""
-    r"""|\.?(?P<name>[^.\[\]]+)"""
-)
-
-
-def parse_path(path: str) -> list[Step]:
-    """`body.items[0]["a.b"]` -> body, items, 0, a.b. A path that cannot be read is an error."""
-    steps: list[Step] = []
-    position = 0
-    while position < len(path):
-        match = _STEP.match(path, position)
-        if match is None:
-            raise ValueError(f"path {path!r} cannot be read at {path[position:]!r}")
-        if match["index"] is not None:
-            steps.append(int(match["index"]))
-        elif match["quoted"] is not None:
-            steps.append(re.sub(r"\\(.)", r"\1", match["quoted"][1:-1]))
-        else:
-            steps.append(match["name"])
-        position = match.end()
-    return steps
-
-
 def _descend(value: Any, steps: Sequence[Step]) -> Any:
     """Follow the steps; where a mapping has the rest of the path as one literal key, that key wins."""
     if not steps:
@@ -86,7 +60,7 @@ def _descend(value: Any, steps: Sequence[Step]) -> Any:
                 return value[literal]
         return _descend(value[str(step)], rest) if str(step) in value else MISSING
     if isinstance(value, list):
-        index = step if isinstance(step, int) else int(step) if step.isdecimal() else None
+        index = step if isinstance(step, int) else int(step) if step.isdecimal() and len(step) < 20 else None
         if index is not None and -len(value) <= index < len(value):
             return _descend(value[index], rest)
     return MISSING
@@ -134,7 +108,10 @@ def as_number(value: Any) -> float | None:
     if isinstance(value, str):
         match = re.fullmatch(r"\s*[$€£]?\s*([+-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|[+-]?\.\d+)\s*", value)
         return float(match[1].replace(",", "")) if match else None
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:  # a request may hold an integer of any length
+        return None
 
 
 def _same_set(found: Any, wanted: list[Any]) -> bool:

@@ -11,8 +11,9 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from clawbench.errors import InputError
-from clawbench.given import read_json
+from clawbench.given import read_json, usable_path
 from clawbench.tasks.model import CodingTask, Task, WebTask
+from clawbench.tasks.plain import check_plain
 
 TASK_FILE = "task.json"
 BUNDLED = Path(__file__).parent / "bundled"
@@ -29,8 +30,9 @@ class Broken:
 
 def load_task(directory: Path, suite: str | None = None) -> Task:
     """Load and validate the task in `directory` (or in the task.json given)."""
-    file = directory if directory.is_file() else directory / TASK_FILE
-    directory = file.parent.resolve()
+    with usable_path(directory, "Give a task's directory or its task.json"):
+        file = directory if directory.is_file() else directory / TASK_FILE
+        directory = file.parent.resolve()
     task = _validate(file, _read_object(file))
     task.locate(suite or directory.parent.name, directory.name, directory)
     _check_files(task, file)
@@ -58,28 +60,30 @@ def load_suite(suite: str, root: Path = BUNDLED) -> Iterator[Task | Broken]:
 
 def find_task(reference: str, root: Path = BUNDLED) -> Task:
     """The task a user names: a path to its directory or file, `suite/id`, or an id that occurs once."""
-    path = Path(reference)
-    if path.exists():
-        return load_task(path)
-    if not reference or any(part in ("", ".", "..") for part in reference.split("/")):
-        raise InputError(f"no task at {reference!r}", remedy="Give a task directory, `suite/id` or an id")
-    if (root / reference / TASK_FILE).is_file():
-        return load_task(root / reference)
-    matches = [
-        root / s / reference for s in bundled_suites(root) if (root / s / reference / TASK_FILE).is_file()
-    ]
-    if len(matches) == 1:
+    with usable_path(reference, _KNOWN, "TASK"):
+        if Path(reference).exists():
+            matches = [Path(reference)]
+        elif not reference or any(part in ("", ".", "..") for part in reference.split("/")):
+            raise InputError(f"no task at {reference!r}", remedy="Give a task directory, `suite/id` or an id")
+        else:
+            suites = [root, *(root / suite for suite in bundled_suites(root))]
+            matches = [suite / reference for suite in suites if (suite / reference / TASK_FILE).is_file()]
+    if len(matches) == 1 or matches[:1] == [root / reference]:
         return load_task(matches[0])
     raise InputError(
         f"no task called {reference!r}" if not matches else f"{reference!r} is in several suites",
-        remedy="`clawbench tasks list` shows the tasks; give a path or `suite/id`",
+        remedy=_KNOWN,
     )
+
+
+_KNOWN = "`clawbench tasks list` shows the tasks; give a path or `suite/id`"
 
 
 def _read_object(file: Path) -> dict[str, Any]:
     value = read_json(file, f"A task is a directory with a {TASK_FILE}")
     if not isinstance(value, dict):
         raise InputError("is not a JSON object", file=file, remedy="Write one object with the task's fields")
+    check_plain(value, file)
     return value
 
 
@@ -128,16 +132,9 @@ def _check_files(task: BaseModel, file: Path) -> None:
 
 
 def _check_inside(file: Path, field: str, relative: str) -> None:
-    try:
+    with usable_path(file, "Write a path in the task's directory", field):
         path = (file.parent / relative).resolve()
         is_there = path.exists()
-    except (OSError, ValueError) as error:
-        raise InputError(
-            f"is no path ({error})"[:200],
-            file=file,
-            field=field,
-            remedy="Write a path in the task's directory",
-        ) from None
     if not path.is_relative_to(file.parent.resolve()):
         raise InputError(
             f"path {relative!r} leaves the task's directory through a link",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
@@ -9,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, field_validator
 
+from clawbench.tasks.paths import parse_path
 from clawbench.tasks.setup import Setup
 
 PLACEHOLDER_PATTERN = "__PLACEHOLDER_WILL_NOT_MATCH__"
@@ -17,9 +19,28 @@ PLACEHOLDER_PATTERN = "__PLACEHOLDER_WILL_NOT_MATCH__"
 def _compiles(pattern: str) -> str:
     try:
         re.compile(pattern)
-    except re.error as error:
+    except (re.error, OverflowError, RecursionError) as error:
         raise ValueError(f"not a valid regular expression: {error}") from None
     return pattern
+
+
+def _can_be_read(path: str) -> str:
+    parse_path(path)
+    return path
+
+
+def _can_be_opened(path: str) -> str:
+    if not path or "\0" in path:
+        raise ValueError(f"{path!r} is no path")
+    return path
+
+
+def _is_finite(value: Any) -> bool:
+    """Whether it is a number that arithmetic can be done with."""
+    try:
+        return not isinstance(value, bool) and isinstance(value, int | float) and math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 def _stays_inside(path: str) -> str:
@@ -31,6 +52,12 @@ def _stays_inside(path: str) -> str:
 
 Pattern = Annotated[str, AfterValidator(_compiles)]
 InnerPath = Annotated[str, AfterValidator(_stays_inside)]
+OuterPath = Annotated[str, AfterValidator(_can_be_opened)]
+RequestPath = Annotated[
+    str,
+    Field(pattern=r"^(url|method|(body|params|headers)([.\[].*)?)$"),
+    AfterValidator(_can_be_read),
+]
 
 
 class Method(StrEnum):
@@ -83,10 +110,10 @@ class Expectation(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    path: str = Field(pattern=r"^(url|method|(body|params|headers)([.\[].*)?)$")
+    path: RequestPath
     """`url`, `method`, or a path such as `body.items[0].qty`, `params.x`, `headers.x`."""
     op: Operation = Operation.EQUALS
-    value: Any = None
+    value: Any = Field(default=None, validate_default=True)
 
     @field_validator("value")
     @classmethod
@@ -98,8 +125,8 @@ class Expectation(BaseModel):
             if not isinstance(value, str):
                 raise ValueError("`regex` needs a string")
             _compiles(value)
-        if op is Operation.NUMBER and (isinstance(value, bool) or not isinstance(value, int | float)):
-            raise ValueError("`number` needs a number")
+        if op is Operation.NUMBER and not _is_finite(value):
+            raise ValueError("`number` needs a finite number")
         return value
 
 
@@ -168,7 +195,7 @@ class RepoSource(BaseModel):
     history: InnerPath | None = None
     """What the history is built from: a directory that describes it, or a file of `git fast-export`
     (see docs/coding.md)."""
-    mirror: str | None = None
+    mirror: OuterPath | None = None
     """Path of a local repository or bare mirror; absolute, or relative to the task."""
 
     def model_post_init(self, _context: Any) -> None:

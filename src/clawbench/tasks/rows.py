@@ -11,6 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from clawbench.errors import InputError
 from clawbench.extras import extra_line
 from clawbench.tasks.load import first_problem
+from clawbench.tasks.plain import check_plain
 from clawbench.tasks.predictions import Entry, read_entries
 
 PARQUET = ".parquet"
@@ -25,7 +26,7 @@ def _listed(value: Any) -> Any:
     if isinstance(value, str):
         try:
             return json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise ValueError("should be a list or a JSON string of one") from None
     return value.tolist() if hasattr(value, "tolist") else value
 
@@ -81,6 +82,7 @@ _FORMS = "Give a JSONL, JSON or Parquet file, or the name of a Hugging Face data
 
 
 def _row(file: Path, entry: Entry) -> Row:
+    check_plain(entry.value, file, entry.line)
     try:
         return Row.model_validate(entry.value)
     except ValidationError as error:
