@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
 
-from clawbench.environments.browser.recorder import MASK
+from clawbench.environments.browser.recorder import MASK, recorder, shadow
 
 pytestmark = pytest.mark.anyio
 
@@ -123,3 +124,36 @@ async def test_keys_typed_before_a_closed_root_is_known_are_no_secret_told(stage
         wrongly_named = [a for a in stage.actions("keydown", "input") if a["target"]["id"] == "box"]
     assert keys == [MASK] * 3
     assert wrongly_named == []
+
+
+async def test_a_key_is_no_secret_told_where_another_key_opened_the_roots(
+    stage_at: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The roots are known by the time it is asked whom the second key met, and the focus has moved on."""
+    early, late = asyncio.Event(), asyncio.Event()
+    gates = [early]
+
+    async def in_turn(*asked: Any) -> Any:
+        await gates[-1].wait()
+        return await shadow.look_inside(*asked)
+
+    monkeypatch.setattr(recorder, "look_inside", in_turn)
+    monkeypatch.setattr(recorder, "HOLD_AT_MOST_S", 20.0)
+    tab = {"type": "rawKeyDown", "key": "Tab", "code": "Tab", "windowsVirtualKeyCode": 9}
+    async with stage_at() as stage:
+        stage.site.pages["/"] = BY_KEYBOARD["a root in a root"]
+        await stage.open("/")
+        await stage.send("Input.dispatchKeyEvent", tab)
+        await stage.type("z")
+        await stage.evaluate("0")
+        gates.append(late)
+        await stage.type("q")
+        await stage.evaluate("0")
+        early.set()
+        await stage.until(lambda: len(stage.actions("keydown")) == 2)
+        await stage.send("Input.dispatchKeyEvent", tab)
+        await stage.evaluate("0")
+        late.set()
+        await stage.until(lambda: len(stage.actions("keydown")) == 4)
+        keys = [action["key"] for action in stage.actions("keydown")]
+    assert keys == ["Tab", MASK, MASK, MASK]

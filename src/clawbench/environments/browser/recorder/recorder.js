@@ -73,9 +73,11 @@
     return waiting;
   };
 
+  const knownRootOf = (element) => closedRoots.get(element) ?? shadowRootOf(element);
+
   const insideOf = (element, byPointer, x, y) => {
     for (;;) {
-      const root = closedRoots.get(element) ?? shadowRootOf(element);
+      const root = knownRootOf(element);
       const inner = root && (byPointer ? root.elementFromPoint(x, y) : focusedIn(root));
       if (!inner || rootOf(inner) !== root) return element;
       element = inner;
@@ -322,7 +324,11 @@
     },
   };
   const FIELDS = "input, textarea, select, [contenteditable]";
-  const mayBeSecret = (root) => [...elementsOf(root)].some((inner) => isSecret(inner) || canBeHost(inner));
+  const mayBeSecret = (root) =>
+    [...elementsOf(root)].some((inner) => {
+      const deeper = knownRootOf(inner);
+      return isSecret(inner) || canBeHost(inner) || (deeper && mayBeSecret(deeper));
+    });
   const innerDetails = (event, inner) =>
     event.type === "input" ? { value: valueOf(inner), checked: checkedOf(inner) } : {};
 

@@ -45,6 +45,8 @@ async def _look_inside(cdp: CdpConnection, session: str | None, context: int, he
     }
     answer = await ask("Runtime.callFunctionOn", call)
     cdp.notify("Runtime.releaseObject", {"objectId": root}, session)
+    if "exceptionDetails" in answer:
+        raise CdpError("Runtime.callFunctionOn", "the recorder failed")
     found: dict[str, Any] = answer["result"].get("value") or {}
     if deeper := found.pop("again", None):
         found |= await _look_inside(cdp, session, context, deeper)
