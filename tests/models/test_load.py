@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from clawbench.errors import InputError
-from clawbench.models import ThinkingLevel, load_model, load_models
+from clawbench.models import ThinkingLevel, load_model, load_models, scripted_model
 
 GOOD = """
 claude:
@@ -24,6 +24,8 @@ stand-in:
   base_url: scripted:policy.yaml
   api_type: openai-completions
 """
+
+AT = "{base_url: https://x.example, api_type: openai-completions, api_key: k}"
 
 
 def write(tmp_path: Path, text: str) -> Path:
@@ -96,6 +98,29 @@ def test_no_key_in_anything_that_is_shown(tmp_path: Path, monkeypatch: pytest.Mo
             "m.price.output",
             "finite number",
         ),
+        *(
+            (
+                f"m: {{base_url: '{url}', api_type: openai-completions, api_key: k}}",
+                "m.base_url",
+                "write it as",
+            )
+            for url in ("https://sk-live-1@x.example/v1", "https://@x.example", "sk-live-1@x.example/v1")
+        ),
+        ('m: {base_url: "scripted:x\\0y", api_type: openai-completions}', "m.base_url", "is no usable path"),
+        (
+            "m: {base_url: scripted:x, api_type: openai-completions, name: z}",
+            "m.name",
+            "known",
+        ),
+        ("m: {base_url: x, api_type: openai-completions, api_key: k, 5: z}", "m.5", "should be strings"),
+        (
+            "m: {base_url: x, api_type: openai-completions, api_key: k, api_keys: [k]}",
+            "m.api_key",
+            "beside api_keys",
+        ),
+        (f"m: {AT}\nn: {AT}\nm: {AT}", None, "line 3, column 1: 'm' is there already, in line 1"),
+        (f"1: {AT}\n'1': {AT}", "1", "is there twice"),
+        (f'"\\ud800": {AT}', "\ud800.name", "is not Unicode"),
         ("[]", None, "names no model"),
         ("m: [", None, "is not YAML"),
     ],
@@ -110,6 +135,11 @@ def test_bad_files_are_named_by_file_and_field(
     assert words in caught.value.problem
     assert str(file) in str(caught.value)
     assert caught.value.exit_code == 2
+
+
+def test_a_policy_with_a_name_that_is_not_unicode() -> None:
+    with pytest.raises(InputError, match="no record can hold"):
+        scripted_model("scripted-x", Path("/\udcff/x.yaml"))
 
 
 def test_a_bad_entry_never_shows_its_key(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from clawbench.errors import InputError
-from clawbench.given import read_yaml
+from clawbench.given import read_yaml, usable_path
 from clawbench.models.model import SCRIPTED, ApiType, Model
 from clawbench.results import Price
 
@@ -39,12 +39,20 @@ def _entries(file: Path) -> dict[str, Any]:
     entries = read_yaml(file, "Give a models file with --models")
     if not isinstance(entries, dict) or not entries:
         raise InputError("names no model", file=file, remedy="Write `name: {base_url: …, api_type: …}`")
-    return {str(name): entry for name, entry in entries.items()}
+    named = [str(name) for name in entries]
+    if twice := [name for name in named if named.count(name) > 1]:
+        raise InputError("is there twice", file=file, field=twice[0], remedy="Give each model its own name")
+    return dict(zip(named, entries.values(), strict=True))
 
 
 def scripted_model(name: str, policy: Path, price: Price | None = None) -> Model:
     """A model whose answers come from a policy file."""
-    return Model(name=name, base_url=f"{SCRIPTED}{policy}", api_type=ApiType.OPENAI_COMPLETIONS, price=price)
+    url = f"{SCRIPTED}{policy}"
+    try:
+        return Model(name=name, base_url=url, api_type=ApiType.OPENAI_COMPLETIONS, price=price)
+    except ValidationError:
+        remedy = "Give it a name in Unicode"
+        raise InputError("has a name that no record can hold", file=policy, remedy=remedy) from None
 
 
 def absent_model(name: str) -> Model:
@@ -58,21 +66,30 @@ def _model(file: Path, name: str, entry: Any, with_keys: bool = True) -> Model:
             "is not a mapping", file=file, field=name, remedy="Write base_url, api_type and api_key below it"
         )
     fields = dict(entry)
+    if "name" in fields:
+        raise InputError("is not a known field", file=file, field=f"{name}.name", remedy=_NAMED)
     url = str(fields.get("base_url", ""))
     if url.startswith(SCRIPTED):
-        fields["base_url"] = SCRIPTED + str((file.parent / url.removeprefix(SCRIPTED)).resolve())
+        with usable_path(file, "Write `scripted:` and the path of a policy file", f"{name}.base_url"):
+            fields["base_url"] = SCRIPTED + str((file.parent / url.removeprefix(SCRIPTED)).resolve())
     keys = _keys(file, name, fields, needed=not url.startswith(SCRIPTED))
     if with_keys:
         keys = tuple(_resolve(file, f"{name}.api_key", key) for key in keys)
     try:
-        return Model(name=name, api_keys=keys, **fields)
-    except (ValidationError, TypeError) as error:
+        return Model.model_validate({**fields, "name": name, "api_keys": keys})
+    except ValidationError as error:
         raise _problem(error, file, name) from None
+
+
+_NAMED = "The name stands before the entry; the provider's own, where it differs, is `model`"
 
 
 def _keys(file: Path, name: str, fields: dict[str, Any], *, needed: bool) -> tuple[str, ...]:
     given = fields.pop("api_keys", None)
     single = fields.pop("api_key", None)
+    if given is not None and single is not None:
+        remedy = "Write one of them: `api_keys` is the list"
+        raise InputError("is given beside api_keys", file=file, field=f"{name}.api_key", remedy=remedy)
     if given is None:
         given = [] if single is None else [single]
     field = f"{name}.api_key"
@@ -103,13 +120,11 @@ def _resolve(file: Path, field: str, key: str) -> str:
     return value
 
 
-def _problem(error: ValidationError | TypeError, file: Path, name: str) -> InputError:
-    if isinstance(error, TypeError):
-        return InputError("has a field that is not a name", file=file, field=name, remedy="Correct the field")
+def _problem(error: ValidationError, file: Path, name: str) -> InputError:
     first = error.errors(include_url=False, include_input=False)[0]
     field = ".".join([name, *(str(part) for part in first["loc"])])
     message = {"missing": "is missing", "extra_forbidden": "is not a known field"}.get(
-        first["type"], first["msg"]
+        first["type"], first["msg"].removeprefix("Value error, ")
     )
     return InputError(
         message, file=file, field=field, remedy="Correct the field; docs/models.md lists what each may hold"

@@ -58,13 +58,22 @@ class Model(BaseModel):
         # YAML reads a bare `off` as false.
         return ThinkingLevel.OFF if level is False else level
 
+    @field_validator("name", "base_url", "model")
+    @classmethod
+    def _is_unicode(cls, text: str | None) -> str | None:
+        try:
+            (text or "").encode()
+        except UnicodeEncodeError:
+            raise ValueError("is not Unicode: it holds half of a surrogate pair") from None
+        return text
+
     @field_validator("base_url")
     @classmethod
     def _holds_no_secret(cls, url: str) -> str:
-        parts = urlsplit(url)
+        parts = urlsplit(url if "//" in url or url.startswith(SCRIPTED) else f"//{url}")
         names = [name.lower() for name, _ in parse_qsl(parts.query)]
-        if parts.password or any(name.endswith(_SECRET_PARAMETERS) for name in names):
-            raise ValueError("holds a key or password, which every record would show; write it as api_key")
+        if "@" in parts.netloc or any(name.endswith(_SECRET_PARAMETERS) for name in names):
+            raise ValueError("holds a key, user or password, which every record shows; write it as api_key")
         return url
 
     @property
