@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from clawbench.errors import InputError
+from clawbench.given import usable_path
 from clawbench.sandbox.protocol import Mount
 
 _OURS = ("proc", "sys", "dev", "run", "tmp", "home", "var/tmp", "var/run", "var/lock")
@@ -38,19 +39,19 @@ class Opened:
 
 def check_root(tree: Path, kept: Sequence[Path]) -> Path:
     """The tree, where it looks like a root file system and holds nothing of `kept`."""
-    real = tree.expanduser().resolve()
-    if not (real / "usr").is_dir() and not (real / "bin").is_dir():
+    with usable_path(tree, _MADE_FOR_IT, "--rootfs"):
+        real = tree.expanduser().resolve()
+        is_root = (real / "usr").is_dir() or (real / "bin").is_dir()
+    if not is_root:
         problem = "is no root file system: it has neither usr nor bin"
-    elif inside := [path for path in kept if path.resolve().is_relative_to(real)]:
+    elif inside := [path for path in kept if Path(os.path.realpath(path)).is_relative_to(real)]:
         problem = f"would show the agent what must stay out of its reach ({inside[0]})"
     else:
         return real
-    raise InputError(
-        problem,
-        file=tree,
-        field="--rootfs",
-        remedy="Give a directory made for it, by `mmdebstrap --variant=minbase stable DIR` for instance",
-    )
+    raise InputError(problem, file=tree, field="--rootfs", remedy=_MADE_FOR_IT)
+
+
+_MADE_FOR_IT = "Give a directory made for it, by `mmdebstrap --variant=minbase stable DIR` for instance"
 
 
 def tree_entries(tree: Path, targets: Sequence[str]) -> Iterator[Mount | Link | Opened]:
