@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -10,9 +11,11 @@ from typing import Any
 
 import pytest
 
-from clawbench.errors import InputError
+from clawbench.environments.repo.setup.packages import Installer
+from clawbench.errors import InputError, MissingPartError
 from clawbench.extras import extra_line, install_line
 from clawbench.given import parse_json, read_given, read_json, read_yaml, usable_path
+from clawbench.tasks.setup import Setup
 
 READERS = (read_json, read_yaml)
 
@@ -111,3 +114,12 @@ def test_packages_go_beside_clawbench() -> None:
     assert extra_line("swebench").partition("install ")[2].startswith("'swebench>=")
     assert "huggingface-hub" in extra_line("hf")
     assert "pyarrow" in extra_line("hf")
+
+
+async def test_an_installer_that_is_missing_is_told_with_its_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    installer = Installer(tmp_path, Setup(python="3.11", newest="2024-01-01"))
+    with pytest.raises(MissingPartError, match=re.escape(install_line("uv"))):
+        await installer.install(["pytz"])

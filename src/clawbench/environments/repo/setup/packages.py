@@ -11,6 +11,7 @@ from pathlib import Path
 import anyio
 
 from clawbench.errors import EnvironmentFailedError, MissingPartError
+from clawbench.extras import install_line
 from clawbench.tasks.setup import Setup
 
 _TIME_LIMIT_S = 1800.0
@@ -72,7 +73,9 @@ class Installer:
         if self.setup.newest is None:
             return []
         if shutil.which("uv") is None:
-            raise MissingPartError("uv", "it leaves out packages newer than the task", "`pip install uv`")
+            raise MissingPartError(
+                "uv", "it leaves out packages newer than the task", f"`{install_line('uv')}`"
+            )
         return ["--exclude-newer", self.setup.newest]
 
 
