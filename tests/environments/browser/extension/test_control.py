@@ -79,6 +79,27 @@ async def silence() -> Any:
     await asyncio.sleep(0.2)
 
 
+async def test_a_browser_that_is_paired_again_tells_everything_once(
+    person: Any, site: Any, recorder: Any
+) -> None:
+    site.pages["/"] = (
+        "<div id=host><template shadowrootmode=open><input id=inner></template></div><input id=other>"
+    )
+    async with person() as alex, recorder() as recorded:
+        await alex.pair(recorded)
+        await alex.open(site.url("/"), new_tab=True)
+        page = alex.tab
+        await until(lambda: recorded.actions("pageLoad"))
+        await alex.pair(recorded)
+        alex.tab = page
+        await alex.evaluate("host.shadowRoot.querySelector('#inner').focus()")
+        await alex.type("a")
+        await alex.click("#other")
+        await until(lambda: recorded.actions("click"))
+        kinds = [action["type"] for action in recorded.actions() if action["type"] != "pageLoad"]
+    assert kinds == ["keydown", "input", "keyup", "change", "click"]
+
+
 async def test_a_restarted_extension_takes_up_where_it_was(person: Any, site: Any, recorder: Any) -> None:
     site.pages["/"] = "<button id=b>Press</button>"
     async with person() as alex, recorder() as recorded:
