@@ -61,6 +61,9 @@ async def serve_api(
     finally:
         server.should_exit = True
         await serving
+        for connection in tuple(server.server_state.connections):
+            # Whoever is still on the line would wait for an answer as long as this process lives.
+            connection.transport.abort()
 
 
 class _Server(uvicorn.Server):
