@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from pathlib import Path
 
+import anyio
 import pytest
 
 from clawbench.errors import MissingPartError
-from clawbench.harnesses.read_only_shell import READ_ONLY_SHELL
-from clawbench.harnesses.runtimes import NODE, find_runtime
+from clawbench.harnesses.read_only_shell import READ_ONLY_SHELL, check_hooks
+from clawbench.harnesses.runtimes import NODE, InstalledPart, Runtime, find_runtime
 from clawbench.harnesses.tool_policy import READ_ONLY_COMMANDS
 from clawbench.places import cache_directory
+
+from .stage import run_context
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +40,12 @@ READS = (
     "file -b --mime-type /my-info/*",
     "grep -o 'o$' x",
     "tr -d '{}' | tail -n +2",
+    *('grep "foo$" x', 'grep -E "(foo$|bar$)" x', 'grep "a$ b" x', "grep foo$ x", "grep foo$"),
+    *("ls x 1>/dev/null", "ls &>/dev/null", "ls /my-info>/dev/null", "ls x2>/dev/null", "ls >>/dev/null"),
+    *("cat x 2>&1 >/dev/null", "ls x >&2", "ls>/dev/null 2>&1;ls"),
+    *("cat < y", "cat<y", "uniq < in", "< in uniq -c", "tr a b 0< '/my-info/a b'", "cat < y>/dev/null"),
+    *("uniq -- in", "uniq -c -- -in", "uniq -f 1 -- in"),
+    *("ls\ncat x", "ls\n\ncat x\n", "cat x |\n  sort", "ls &&\n ls;\nls", "cat 'x\ny'", "\n ls\n"),
 )
 DOES_MORE = (
     *("sort -o out in", "sort in -oout", "sort -ro out in", "sort -zno out in", "sort --output=out in"),
@@ -47,6 +57,11 @@ DOES_MORE = (
         "uniq - out",
         "uniq -c in out",
         "uniq -c -- in out",
+        "uniq -- -f out",
+        "uniq in -- out",
+        "uniq -- in -- out",
+        "uniq < in in out",
+        "uniq in 12>/dev/null",
         "uniq -f 1 in out",
         "uniq -w1 in out",
     ),
@@ -69,8 +84,21 @@ DOES_MORE = (
         "cat x >/dev/nullable",
         "ls 2> y",
         "ls &> y",
-        "cat < y",
+        "ls >& y",
+        "ls 1>y",
+        "ls x>y",
+        "ls >>y",
         "cat <<< y",
+        "cat << y\nx\ny",
+        "cat <> y",
+        "cat < <(id)",
+        "cat <&3",
+        "cat <",
+        "cat < | ls",
+        "cat < >/dev/null",
+        "cat < /dev/tcp/127.0.0.1/80",
+        "cat < '/dev/t'cp/127.0.0.1/80",
+        "< x",
     ),
     *(
         "cat x | tee y",
@@ -129,7 +157,13 @@ DOES_MORE = (
         "ls & id",
         "ls |& tee y",
         "ls\nid",
+        "ls\n\nid",
+        "ls\n; ls",
+        "ls |\n tee y",
+        "ls\nsort -o out in",
         "ls\rid",
+        "ls >&1\r ",
+        "ls >/dev/null\u00a0",
         "ls\u2028id",
     ),
     *(
@@ -153,6 +187,10 @@ DOES_MORE = (
     ),
     *(
         "cat $'x'",
+        'cat $"x"',
+        'cat "$$"',
+        'cat "a$(id)$"',
+        'cat "$x$"',
         "(ls)",
         "{ ls; }",
         "f() { ls; }",
@@ -179,8 +217,33 @@ def test_only_what_reads_may_be_run(node: str) -> None:
 
 
 def test_as_a_hook_it_refuses_with_a_reason(node: str) -> None:
-    given = json.dumps({"tool_input": {"command": "touch x"}})
+    reason = refused_as_a_hook(node, json.dumps({"tool_input": {"command": "touch x"}}))
+    assert reason.startswith("Refused: touch may not be used, only: ls, cat")
+
+
+def test_the_reason_says_what_is_not_allowed(node: str) -> None:
+    reason = refused_as_a_hook(node, json.dumps({"tool_input": {"command": "cat $HOME"}}))
+    assert "no $ or ` outside '…'" in reason
+    assert "no redirections but < FILE, >/dev/null and 2>&1" in reason
+
+
+@pytest.mark.parametrize("given", ["not json", "", "null", "[]", '{"tool_input": 1}'])
+def test_what_cannot_be_checked_is_refused(node: str, given: str) -> None:
+    assert refused_as_a_hook(node, given).startswith("Refused: ")
+
+
+async def test_a_check_that_does_not_start_refuses_as_well(tmp_path: Path) -> None:
+    """As claude-code and codex are told to start it, with a Node that is not there."""
+    runtime = Runtime({NODE.name: InstalledPart(tmp_path, NODE.version, "")})
+    async with run_context(tmp_path, "web", {}, provider="none") as context:
+        hooks = check_hooks(context, runtime, "Bash")
+    (hook,) = hooks["hooks"]["PreToolUse"][0]["hooks"]
+    ended = await anyio.run_process(["sh", "-c", hook["command"]], check=False)
+    assert ended.returncode == 2
+
+
+def refused_as_a_hook(node: str, given: str) -> str:
     command = [node, str(READ_ONLY_SHELL), *READ_ONLY_COMMANDS]
     answer = subprocess.run(command, input=given, capture_output=True, text=True, check=False)
     assert answer.returncode == 2
-    assert answer.stderr.startswith("Refused: touch may not be used, only: ls, cat")
+    return answer.stderr

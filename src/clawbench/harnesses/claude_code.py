@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Mapping, Sequence
 
 from clawbench.harnesses import playwright_mcp
@@ -12,7 +11,7 @@ from clawbench.harnesses.leftovers import Leftovers, count, short
 from clawbench.harnesses.npm_programs import LAST_ATTEMPT, npm_platform, reading
 from clawbench.harnesses.program import Launch, ProgramHarness, Setting, gateway_url, write_home
 from clawbench.harnesses.protocol import RunContext
-from clawbench.harnesses.read_only_shell import check_command
+from clawbench.harnesses.read_only_shell import check_hooks
 from clawbench.harnesses.rehearsal import Edit, Forbidden, Line, Press
 from clawbench.harnesses.runtimes import NpmPart, Part, Runtime
 from clawbench.harnesses.tool_policy import READ_ONLY_COMMANDS, SHELL_TIMEOUT_S
@@ -69,7 +68,8 @@ class ClaudeCodeHarness(ProgramHarness):
         allowed = ",".join(("Read", _PLAYWRIGHT, *(f"Bash({name}:*)" for name in READ_ONLY_COMMANDS)))
         refused = ",".join(f"{_PLAYWRIGHT}__{name}" for name in playwright_mcp.CODE_TOOLS)
         tools = ["--tools", "Bash,Read", "--allowedTools", allowed, "--disallowedTools", refused]
-        only_reading = ["--settings", json.dumps(_only_reading(context, runtime))]
+        # Its rules know commands by how they begin, not by their options.
+        only_reading = ["--settings", json.dumps(check_hooks(context, runtime, "Bash"))]
         return ["--mcp-config", config, "--add-dir", "/my-info", *tools, *only_reading]
 
     def examine(self, leftovers: Leftovers) -> Evidence:
@@ -112,12 +112,6 @@ class ClaudeCodeHarness(ProgramHarness):
 _OUTPUT = ("--output-format", "stream-json", "--verbose", "--strict-mcp-config")
 _OWN_SETTINGS = ("--setting-sources", "user")
 """The repository's `.claude/` would run hooks, and could name another model or address."""
-
-
-def _only_reading(context: RunContext, runtime: Runtime) -> dict[str, object]:
-    """Its rules know commands by how they begin, not by their options."""
-    hook = {"type": "command", "command": shlex.join(check_command(context, runtime)), "timeout": 30}
-    return {"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [hook]}]}}
 
 
 def _environment(context: RunContext) -> dict[str, str]:
