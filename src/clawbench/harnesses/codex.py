@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,7 +12,7 @@ from clawbench.harnesses.leftovers import Leftovers, count, short
 from clawbench.harnesses.npm_programs import CONTEXT_WINDOW, LAST_ATTEMPT, npm_platform, reading
 from clawbench.harnesses.program import Launch, ProgramHarness, Setting, gateway_url, write_home
 from clawbench.harnesses.protocol import RunContext
-from clawbench.harnesses.read_only_shell import check_command
+from clawbench.harnesses.read_only_shell import check_hooks
 from clawbench.harnesses.rehearsal import Edit, Forbidden, Line, Press
 from clawbench.harnesses.runtimes import NpmPart, Part, Runtime
 from clawbench.models import ApiType, ThinkingLevel
@@ -21,6 +20,9 @@ from clawbench.results import Usage
 
 _KEY = "GATEWAY_TOKEN"
 _TRIPLES = {"linux-x64": "x86_64-unknown-linux-musl", "linux-arm64": "aarch64-unknown-linux-musl"}
+_CHECKED = "Bash|apply_patch"
+"""It has no list of allowed commands, but asks a hook before each. A patch, which it offers to models that it
+knows, comes in the place of a command, and is none that is allowed."""
 _FEATURES_OFF = (
     *("multi_agent", "goals", "memories", "apps", "plugins", "image_generation", "view_image"),
     *("skill_search", "tool_suggest", "remote_plugin", "browser_use", "computer_use", "sleep_tool"),
@@ -45,7 +47,9 @@ class CodexHarness(ProgramHarness):
         config = _config(context)
         if context.kind == "web":
             config["mcp_servers"] = {"playwright": _playwright(context, runtime)}
-            write_home(context, ".codex/hooks.json", json.dumps(_only_reading(context, runtime)))
+            config["allow_login_shell"] = False  # it would run what is in HOME before the command
+            hooks = check_hooks(context, runtime, _CHECKED)
+            write_home(context, ".codex/hooks.json", json.dumps(hooks))
         write_home(context, ".codex/config.toml", _toml(config))
         here = npm_platform()
         program = f"node_modules/@openai/codex-{here}/vendor/{_TRIPLES.get(here, here)}/bin/codex"
@@ -137,12 +141,6 @@ def _playwright(context: RunContext, runtime: Runtime) -> dict[str, Any]:
         "default_tools_approval_mode": "approve",
         "disabled_tools": list(playwright_mcp.CODE_TOOLS),
     }
-
-
-def _only_reading(context: RunContext, runtime: Runtime) -> dict[str, Any]:
-    """It has no list of allowed commands, but asks a hook before each."""
-    hook = {"type": "command", "command": shlex.join(check_command(context, runtime)), "timeout": 30}
-    return {"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [hook]}]}}
 
 
 def _toml(table: Mapping[str, Any], name: str = "") -> str:
