@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from typing import Annotated, NoReturn
 
@@ -9,7 +10,7 @@ import typer
 
 import clawbench
 from clawbench.cli import doctor, harness, models, tasks
-from clawbench.cli.console import err
+from clawbench.cli.console import err, never_choke
 from clawbench.cli.demo import demo
 from clawbench.cli.evaluate import evaluate
 from clawbench.cli.gateway import gateway
@@ -17,6 +18,7 @@ from clawbench.cli.record import record
 from clawbench.cli.replay import replay
 from clawbench.cli.run import run
 from clawbench.errors import ClawbenchError, InputError
+from clawbench.given import PERMISSIONS
 
 HELP = """How good, and how expensive, is this agent harness with this model, on real work?
 
@@ -62,13 +64,17 @@ def _options(
 
 def main() -> None:
     """Run the command; an error that was foreseen is one message and its exit code."""
+    never_choke()
     try:
         app()
     except ClawbenchError as error:
         _end(error)
     except PermissionError as error:  # even asking whether a file is there may be forbidden
-        remedy = "Check its permissions and those of the directories above it, or give another"
-        _end(InputError("permission denied", file=error.filename, remedy=remedy))
+        _end(InputError("permission denied", file=error.filename, remedy=PERMISSIONS))
+    except OSError as error:
+        if error.errno not in (errno.ENAMETOOLONG, errno.ELOOP):
+            raise
+        _end(InputError(f"is no usable path ({error.strerror})", file=error.filename, remedy="Give another"))
 
 
 def _end(error: ClawbenchError) -> NoReturn:

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from clawbench.cli.choices import MODELS_HELP, models_file
 from clawbench.cli.console import out, print_json
@@ -31,7 +33,8 @@ def list_models(models: ModelsFile = None, as_json: Json = False) -> None:
     for row in entries:
         price = row["price"]
         cost = f"{price['input']:g} / {price['output']:g} USD" if price else "unknown"
-        table.add_row(row["name"], row["api_type"], row["base_url"], str(row["keys"]), cost)
+        cells = (row["name"], row["api_type"], row["base_url"], str(row["keys"]), cost)
+        table.add_row(*map(Text, cells))
     out.print(table)
 
 
@@ -60,6 +63,7 @@ def check(
     else:
         for result in results:
             state = "[green]answers[/]" if result["problem"] is None else "[red]fails[/]"
-            out.print(f"{result['name']}: {state} {result['problem'] or ''}", highlight=False)
+            name, problem = escape(str(result["name"])), escape(result["problem"] or "")
+            out.print(f"{name}: {state} {problem}", highlight=False)
     if any(result["problem"] is not None for result in results):
         raise typer.Exit(1)

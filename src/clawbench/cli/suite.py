@@ -11,7 +11,7 @@ from pathlib import Path
 import typer
 from rich.live import Live
 
-from clawbench.cli.console import err, out
+from clawbench.cli.console import as_json_text, err, out
 from clawbench.cli.live import Lines, cancel_on_signals, plain_reporter, say
 from clawbench.cli.tables import run_row, show_runs
 from clawbench.gateway import BatchBudget
@@ -33,7 +33,7 @@ def run_suite(specs: Sequence[RunSpec], *, workers: int, max_batch_cost: float |
     if as_json:
         for run, record in finished:
             line = {"directory": str(run.path), **record.model_dump(mode="json")}
-            sys.stdout.write(json.dumps(line, ensure_ascii=False) + "\n")
+            sys.stdout.write(as_json_text(line) + "\n")
         sys.stdout.write(json.dumps(totals) + "\n")
     else:
         show_runs([run_row(run, record) for run, record in finished])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rich import box
+from rich.markup import escape
 from rich.table import Column, Table
 
 from clawbench.cli.console import out
@@ -57,7 +58,7 @@ class RunRow:
             parts.append(f"isolation: {self.record.isolation.value}")
         if self.record.replay is not None:
             parts.append(f"replay of {self.record.replay.of}")
-        return f"{self.record.task.name}\n[dim]{' · '.join(parts)}[/]"
+        return f"{escape(self.record.task.name)}\n[dim]{escape(' · '.join(parts))}[/]"
 
     @property
     def model(self) -> str:
@@ -113,7 +114,8 @@ def show_runs(rows: Sequence[RunRow]) -> None:
 
 def _explain(row: RunRow) -> None:
     stopped = row.record.stop_reason.value if row.record.stop_reason else "nothing"
-    out.print(f"\n{row.verdict}, stopped by {stopped}: {row.directory}", highlight=False, soft_wrap=True)
+    ended = f"\n{row.verdict}, stopped by {stopped}: {row.directory}"
+    out.print(ended, highlight=False, markup=False, soft_wrap=True)
     if row.record.stop_description and row.record.stop_reason not in _ORDINARY:
         out.print(f"  {row.record.stop_description}", highlight=False, markup=False, soft_wrap=True)
     for leak in row.record.leaks:
