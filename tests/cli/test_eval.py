@@ -60,3 +60,23 @@ def test_what_cannot_be_done_is_said(arguments: tuple[str, ...], words: tuple[st
     done = clawbench(*arguments)
     assert done.returncode == 2, done.stdout
     assert all(word in done.stderr for word in words), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (("/nonexistent.jsonl",), "/nonexistent.jsonl: cannot be read"),
+        (("/nonexistent.jsonl", "--evaluator", "swebench", "--dataset", "x.jsonl"), "x.jsonl"),
+        (("--suite", "demo", "--gold", "--mirror", "."), "--mirror: is for the rows of a dataset"),
+        (("--suite", "demo", "--gold", "--sandbox", "jail"), "no sandbox called 'jail'"),
+        (("--evaluator", "swebench", "--sandbox", "jail"), "--sandbox: has no meaning with --evaluator"),
+        (("--evaluator", "swebench", "--mirror", "."), "--mirror: has no meaning with --evaluator swebench"),
+    ],
+)
+def test_what_cannot_be_judged_leaves_nothing_behind(
+    arguments: tuple[str, ...], word: str, tmp_path: Path
+) -> None:
+    done = clawbench("eval", *arguments, "--output", str(tmp_path / "evals"))
+    assert done.returncode == 2, done.stdout
+    assert word in " ".join(done.stderr.split())
+    assert not (tmp_path / "evals").exists()

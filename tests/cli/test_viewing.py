@@ -61,6 +61,15 @@ def test_a_view_needs_somebody_who_looks_and_only_one_kind_of_them() -> None:
         ([WEB, "--model", "scripted:solve", "--future", "keep"], "--future: is for coding tasks"),
         ([CODING, "--model", "scripted:solve", "--max-batch-cost", "1"], "--max-batch-cost: has no meaning"),
         ([CODING, "--model", "scripted:solve", "--sandbox", "x"], "no sandbox called 'x'"),
+        ([CODING, "--model", "scripted:solve", "--workers", "3"], "--workers: has no meaning for one task"),
+        (["--suite", "demo", "--model", "scripted:solve", "--mirror", "."], "--mirror: is for the rows"),
+        *(
+            ([WEB, "--human", option, value], f"{option}: cannot be given with --human")
+            for option, value in {
+                **{"--idle": "900", "--memory": "4096", "--max-calls": "3", "--max-cost": "0"},
+                **{"--max-tokens": "5", "--max-turns": "1", "--models": "m.yaml", "--rootfs": "/"},
+            }.items()
+        ),
     ],
 )
 def test_what_does_not_go_together_is_refused_before_anything_starts(

@@ -13,10 +13,11 @@ from typing import Annotated, Any
 
 import typer
 from rich.table import Table
+from rich.text import Text
 
 from clawbench import doctor
-from clawbench.cli.console import err, out
-from clawbench.cli.fitting import check_sandbox
+from clawbench.cli.console import as_json_text, err, out
+from clawbench.cli.fitting import check_sandbox, refuse_with_swebench, refuse_without_dataset
 from clawbench.cli.live import cancel_on_signals
 from clawbench.cli.run import check_output
 from clawbench.cli.selecting import (
@@ -61,7 +62,9 @@ def evaluate(
         "evals"
     ),
     fresh: Annotated[bool, typer.Option("--fresh", help="Judge again what was judged before.")] = False,
-    sandbox: Annotated[str, typer.Option(help="`bwrap`, or `none` for no isolation.")] = "bwrap",
+    sandbox: Annotated[
+        str | None, typer.Option(help="`bwrap`, or `none` for no isolation (default: bwrap).")
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object per prediction, and the totals last.")
     ] = False,
@@ -72,18 +75,21 @@ def evaluate(
     `error`). 2: something given cannot be used. 130: cancelled; what was judged is kept.
     """
     selection = Selection(suite, cases, language, dataset or [], mirror or [])
-    check_output(output)
     source = predictions.stem if predictions else f"{suite or 'dataset'}-{'gold' if gold else 'empty'}"
-    directory = claim(output, source)
     if evaluator is Evaluator.SWEBENCH:
+        refuse_with_swebench({"--sandbox": sandbox is not None, "--mirror": mirror})
         wanted, rows = _rows_to_judge(predictions, selection, gold=gold, empty=empty)
+        directory = _claim(output, source)
         judged, cancelled = asyncio.run(_judge_officially(wanted, rows, directory, workers, fresh))
         for entry in judged:
             (_print_object if as_json else _print_line)(entry)
     else:
-        wanted, tasks = _what_to_judge(predictions, selection, gold=gold, empty=empty)
+        sandbox = "bwrap" if sandbox is None else sandbox
         check_sandbox(sandbox)
+        refuse_without_dataset(mirror, dataset)
+        wanted, tasks = _what_to_judge(predictions, selection, gold=gold, empty=empty)
         doctor.require("coding", *(["bwrap"] if sandbox == "bwrap" else []))
+        directory = _claim(output, source)
         judged, cancelled = asyncio.run(
             _judge(wanted, tasks, directory, sandbox=sandbox, workers=workers, fresh=fresh, as_json=as_json)
         )
@@ -94,6 +100,12 @@ def evaluate(
         raise typer.Exit(CANCELLED_EXIT)
     if totals[Verdict.ERROR.value]:
         raise typer.Exit(1)
+
+
+def _claim(output: Path, source: str) -> Path:
+    """Where the results go, once it is known that there is something to judge."""
+    check_output(output)
+    return claim(output, source.encode("utf-8", "backslashreplace").decode())
 
 
 def _what_to_judge(
@@ -188,7 +200,7 @@ def summary(judged: Sequence[Judged]) -> dict[str, Any]:
 
 
 def _print_object(judged: Judged) -> None:
-    sys.stdout.write(json.dumps(judged.as_json(), ensure_ascii=False) + "\n")
+    sys.stdout.write(as_json_text(judged.as_json()) + "\n")
     sys.stdout.flush()
 
 
@@ -203,6 +215,6 @@ def _show(judged: Sequence[Judged], totals: dict[str, Any], *, as_json: bool) ->
         return
     table = Table("task", "model", "verdict", "why")
     for entry in judged:
-        table.add_row(entry.instance_id, entry.model, entry.verdict, entry.explanation[:200])
+        table.add_row(*map(Text, (entry.instance_id, entry.model, entry.verdict, entry.explanation[:200])))
     out.print(table)
     out.print(f"{totals['resolved']} of {totals['total']} resolved, {totals['skipped']} skipped")

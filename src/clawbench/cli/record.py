@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from clawbench.cli.console import err
-from clawbench.cli.fitting import LONGEST_MIN
+from clawbench.cli.fitting import LONGEST_MIN, check_known
 from clawbench.cli.live import perform_runs
 from clawbench.cli.run import check_output, report_run
 from clawbench.environments.browser.ports import RECORDER as PORT
@@ -53,6 +53,7 @@ def record(
         raise InputError(
             f"is a {found.kind} task", field="TASK", remedy="Only web tasks can be recorded in a browser"
         )
+    check_known(found)
     _check(found, launch=launch)
     spec = RunSpec(
         task=found,

@@ -11,6 +11,7 @@ import typer
 
 from clawbench.cli.choices import MODELS_HELP, choose_model
 from clawbench.cli.elsewhere import CDP_HELP, find_endpoint
+from clawbench.cli.fitting import check_known
 from clawbench.cli.live import perform_runs
 from clawbench.cli.replaying import announce, only_one
 from clawbench.cli.run import check_machine, report_run
@@ -80,6 +81,7 @@ def replay(
     )
     original = read_original(run)
     found = original_task(original) if task is None else find_task(task)
+    check_known(found)
     harness = get_harness(original.record.harness.name)
     live = replay_then_live or record_only
     if model is not None and not live:

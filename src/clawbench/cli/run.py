@@ -15,7 +15,14 @@ from clawbench import doctor
 from clawbench.cli.choices import MODELS_HELP, choose_model
 from clawbench.cli.console import err, print_json
 from clawbench.cli.elsewhere import CDP_HELP, check_endpoint, find_endpoint
-from clawbench.cli.fitting import LONGEST_MIN, check_sandbox, refuse_for_one_task, refuse_without_coding
+from clawbench.cli.fitting import (
+    LONGEST_MIN,
+    check_known,
+    check_sandbox,
+    refuse_for_one_task,
+    refuse_without_coding,
+    refuse_without_dataset,
+)
 from clawbench.cli.live import perform_runs
 from clawbench.cli.replaying import ends_with_record, only_one, recorded_source, replay_failed, show_replay
 from clawbench.cli.rootfs import ROOTFS_HELP, find_root
@@ -61,7 +68,10 @@ def run(
     language: Annotated[str | None, typer.Option(help=LANGUAGE_HELP)] = None,
     dataset: Annotated[list[str] | None, typer.Option(help=DATASET_HELP)] = None,
     mirror: Annotated[list[Path] | None, typer.Option(metavar="DIR", help=MIRROR_HELP)] = None,
-    workers: Annotated[int, typer.Option(min=1, help="With --suite: how many runs at a time.")] = WORKERS,
+    workers: Annotated[
+        int | None,
+        typer.Option(min=1, help=f"With --suite: how many runs at a time (default: {WORKERS})."),
+    ] = None,
     max_batch_cost: Annotated[
         float | None, typer.Option(min=0, help="With --suite: US dollars all its runs may cost together.")
     ] = None,
@@ -89,13 +99,19 @@ def run(
         typer.Option(min=0.001, max=LONGEST_MIN, help="Minutes for the agent (default: the task's)."),
     ] = None,
     idle: Annotated[
-        float, typer.Option(min=0.1, help="Seconds without action or model call that end a run.")
-    ] = IDLE_S,
+        float | None,
+        typer.Option(
+            min=0.1, help=f"Seconds without action or model call that end a run (default: {IDLE_S:g})."
+        ),
+    ] = None,
     max_turns: Annotated[int | None, typer.Option(min=1, help="Model answers the agent may take.")] = None,
     max_cost: Annotated[float | None, typer.Option(min=0, help="US dollars this run may cost.")] = None,
     max_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens this run may use, all kinds.")] = None,
     max_calls: Annotated[int | None, typer.Option(min=1, help="Model calls this run may make.")] = None,
-    memory: Annotated[int, typer.Option(min=64, help="MiB of memory the agent may use.")] = 4096,
+    memory: Annotated[
+        int | None,
+        typer.Option(min=64, help=f"MiB of memory the agent may use (default: {Limits.memory_mb})."),
+    ] = None,
     record_only: Annotated[
         bool,
         typer.Option("--record-only", help="Ask the model for every answer, and record it (default)."),
@@ -124,15 +140,18 @@ def run(
     """
     view = view_settings(human=human, watch=watch, listen=listen)
     if human:
-        refuse_with_human({"--model": model, "--harness": harness, "--max-turns": max_turns})
+        agents = {"--model": model, "--models": models, "--harness": harness, "--rootfs": rootfs}
+        caps = {"--max-cost": max_cost, "--max-tokens": max_tokens, "--max-calls": max_calls}
+        refuse_with_human({**agents, **caps, "--max-turns": max_turns, "--idle": idle, "--memory": memory})
     only_one(record_only=record_only, replay_or_fail=replay_or_fail, replay_then_live=replay_then_live)
     chosen = HumanHarness() if human else get_harness(harness or "reference")
     source = recorded_source(replay_or_fail, replay_then_live, model=model, human=human)
     selection = Selection(suite, cases, language, dataset or [], mirror or [])
     many = suite is not None or bool(dataset)
     if not many:
-        beside = {"--cases": cases, "--language": language, "--mirror": mirror}
+        beside = {"--cases": cases, "--language": language, "--mirror": mirror, "--workers": workers}
         refuse_for_one_task({**beside, "--max-batch-cost": max_batch_cost is not None})
+    refuse_without_dataset(mirror, dataset)
     tasks = _tasks(task, selection, many=many, alone=human or source is not None)
     patches = {"--patch-from": patch_from is not PatchFrom.GIT, "--future": future is not Future.REMOVE}
     refuse_without_coding(tasks, {**patches, "--no-eval": not judged})
@@ -151,9 +170,9 @@ def run(
             sandbox=sandbox,
             root=root,
             budget=Budget(cost_usd=max_cost, tokens=max_tokens, calls=max_calls),
-            limits=Limits(memory_mb=memory),
+            limits=Limits(memory_mb=memory or Limits.memory_mb),
             time_limit_s=None if time_limit is None else time_limit * 60,
-            idle_s=math.inf if human else idle,
+            idle_s=math.inf if human else idle or IDLE_S,
             max_turns=max_turns,
             view=view,
             browser_cdp=find_endpoint(browser_cdp, found),
@@ -168,7 +187,7 @@ def run(
     specs = [spec_for(found) for found in tasks]
     check_machine(specs[:1] if many else specs)
     if many:
-        run_suite(specs, workers=workers, max_batch_cost=max_batch_cost, as_json=as_json)
+        run_suite(specs, workers=workers or WORKERS, max_batch_cost=max_batch_cost, as_json=as_json)
         return
     ((run_dir, record),) = asyncio.run(perform_runs(specs))
     report_run(run_dir, record, as_json=as_json)
@@ -180,7 +199,9 @@ def _tasks(task: str | None, selection: Selection, *, many: bool, alone: bool) -
             "say what to run", field="TASK", remedy="Give one task, or --suite (or --dataset) for many"
         )
     if task is not None:
-        return [find_task(task)]
+        found = find_task(task)
+        check_known(found)
+        return [found]
     if alone:
         raise InputError(
             "takes one task", field="--suite", remedy="Leave --human and --replay-… out, or name a task"

@@ -68,7 +68,7 @@ def check_host(host: str) -> None:
 
 
 def refuse_with_human(options: Mapping[str, object]) -> None:
-    """A person needs no harness, no model and no limits on one; naming them is a mistake."""
+    """A person needs no agent, no model and no limits on either; naming them is a mistake."""
     for name, value in options.items():
         if value is not None:
             raise InputError(
