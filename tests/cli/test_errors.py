@@ -110,6 +110,84 @@ def test_what_cannot_be_found_is_named(tmp_path: Path, arguments: list[str], wor
     refused(clawbench(*(known.get(a, a) for a in arguments)), *words)
 
 
+LONG = "a" * 300
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["run", LONG, "--model", "m"], [LONG, "tasks list"]),
+        (["tasks", "show", LONG], [LONG, "File name too long"]),
+        (["run", "TASK", "--model", f"scripted:{LONG}"], [LONG]),
+        (["run", "TASK", "--model", "scripted:POLICY", "--rootfs", "SELF"], ["--rootfs", "mmdebstrap"]),
+        (["run", "TASK", "--model", "scripted:POLICY", "--rootfs", LONG], ["--rootfs", "mmdebstrap"]),
+        (["tasks", "show", "SELF"], ["self", "no task"]),
+        (["replay", LONG], [LONG, "File name too long"]),
+        (["tasks", "list", "--dataset", LONG], ["--dataset", LONG]),
+        (["tasks", "list", "--dataset", "~no-such-user/x"], ["--dataset", "home directory"]),
+        (["tasks", "list", "--cases", "zzz"], ["--cases", "no task matches"]),
+        (["eval", "--suite", "demo", "--gold", "--cases", "zzz"], ["--cases", "no task matches"]),
+    ],
+)
+def test_odd_names(tmp_path: Path, arguments: list[str], words: list[str]) -> None:
+    (tmp_path / "self").symlink_to("self")
+    policy = tmp_path / "p.yaml"
+    policy.write_text("description: d\nrules: [{when: {turn: 0}, text: hello}]\n")
+    known = {"TASK": task(tmp_path), "scripted:POLICY": f"scripted:{policy}", "SELF": str(tmp_path / "self")}
+    refused(clawbench(*(known.get(a, a) for a in arguments)), *words)
+
+
+def test_what_a_task_names_must_be_there(tmp_path: Path) -> None:
+    reference = task(tmp_path, site="no-such-site")
+    refused(run(tmp_path, reference, "--model", "scripted:x"), "task.json: site: ", "teahouse")
+    coding = {
+        **{"repo": "a/b", "base_commit": "0" * 40, "problem_statement": "x", "language": "python"},
+        **{"test_command": "x", "FAIL_TO_PASS": ["t"], "repo_source": {"mirror": "m"}, "test_runner": "nope"},
+    }
+    (tmp_path / "suite" / "coding").mkdir()
+    (tmp_path / "suite" / "coding" / "task.json").write_text(json.dumps(coding))
+    found = clawbench("tasks", "validate", str(tmp_path / "suite"))
+    assert found.returncode == 2
+    assert "0 valid, 2 broken" in found.stdout
+    assert "task.json: site: no bundled site is called 'no-such-site'" in found.stderr
+    assert "task.json: test_runner: no test runner called 'nope'" in found.stderr
+
+
+def test_validate_goes_on_after_odd_paths(tmp_path: Path) -> None:
+    (tmp_path / "self").symlink_to("self")
+    odd = (LONG, str(tmp_path / "self"), "/dev/null/x", str(tmp_path / "nowhere"))
+    found = clawbench("tasks", "validate", *odd, task(tmp_path))
+    assert found.returncode == 2
+    assert "Traceback" not in found.stderr
+    assert "1 valid, 4 broken" in found.stdout
+
+
+def test_texts_that_look_like_markup_or_are_no_text_are_shown_as_they_are(tmp_path: Path) -> None:
+    directory = Path(task(tmp_path, instruction="[/b] Buy", **{"[/x]": 1}))
+    odd = directory.rename(directory.with_name("[b]\udcff"))
+    shown = clawbench("tasks", "show", str(odd))
+    assert shown.returncode == 0, shown.stderr
+    for text in ("[/b] Buy", "[/x]", "[b]\\udcff"):
+        assert text in shown.stdout
+    read = json.loads(clawbench("tasks", "show", str(odd), "--json", PYTHONIOENCODING="ascii").stdout)
+    assert read["id"] == "[b]\udcff"
+    models = tmp_path / "models.yaml"
+    models.write_text("'[/b] é': {base_url: http://x.invalid, api_type: openai-completions, api_key: none}")
+    assert "[/b] é" in clawbench("models", "list", "--models", str(models), COLUMNS="200").stdout
+    models.write_text('"\\ud800": {base_url: "http://x.invalid", api_type: openai-completions, api_key: k}')
+    refused(clawbench("models", "list", "--models", str(models)), "is not Unicode")
+
+
+def test_a_value_that_cannot_be_shown_is_refused(tmp_path: Path) -> None:
+    deep: Any = 0
+    for _ in range(900):
+        deep = [deep]
+    reference = task(tmp_path, metadata={"a": "\ud800"})
+    refused(clawbench("tasks", "show", reference), "task.json: metadata.a: is not Unicode")
+    (Path(reference) / "task.json").write_text(json.dumps({**WEB, "metadata": {"a": deep}}))
+    refused(clawbench("tasks", "show", reference), "task.json: metadata.a.0", "nested more than 100 deep")
+
+
 def test_validate_names_every_broken_task_and_counts(tmp_path: Path) -> None:
     for name, content in {"a": WEB, "b": {}, "c": {**WEB, "time_limit": -1}}.items():
         (tmp_path / "s" / name).mkdir(parents=True)

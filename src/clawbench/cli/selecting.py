@@ -40,6 +40,8 @@ class Selection:
     def members(self) -> list[Member]:
         names = suite_names() if self.suite is None else [require_suite(self.suite)]
         found = [member for name in names for member in members(name, cases=self.cases)]
+        if not found:
+            raise _nothing_matches("--cases")
         if self.language is None:
             return found
         chosen = [m for name in names for m in members(name, cases=self.cases, language=self.language)]
@@ -66,10 +68,6 @@ class Selection:
                 f"the rows of {self.suite} are not in the package ({unknown[0].id} and others)",
                 field="--dataset",
                 remedy=f"Give the dataset ({unknown[0].dataset}) or a file with its rows",
-            )
-        if not chosen:
-            raise InputError(
-                "no task matches", field="--cases", remedy="`clawbench tasks list` shows the ids"
             )
         return [_sound(member.task) for member in chosen if member.task is not None]
 
@@ -109,13 +107,16 @@ class Selection:
     def rows(self) -> dict[str, Row]:
         """The rows of the datasets that are meant."""
         ids = None if self.suite is None else {member.id for member in members(require_suite(self.suite))}
-        return {
+        chosen = {
             name: row
             for name, row in load_rows(self.datasets, cache_directory()).items()
             if matches(name, self.cases or "*")
             and (ids is None or name in ids)
             and (self.language is None or speaks(self.language_of(row), self.language))
         }
+        if not chosen:
+            raise _nothing_matches("--cases" if self.cases else "--language" if self.language else "--suite")
+        return chosen
 
     def language_of(self, row: Row) -> str:
         """As our lists have it, the row says, or its tests look."""
@@ -132,6 +133,10 @@ class Selection:
                 suite, language = self.suite or OTHER_ROWS, self.language_of(row)
                 tasks[name] = task_of_row(row, mirror, suite=suite, language=language, directory=kept)
         return tasks
+
+
+def _nothing_matches(field: str) -> InputError:
+    return InputError("no task matches", field=field, remedy="`clawbench tasks list` shows the ids")
 
 
 def _task_of(member: Member) -> CodingTask | None:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from clawbench.cli.console import err, out, print_json
+from clawbench.cli.fitting import check_known
 from clawbench.cli.selecting import CASES_HELP, DATASET_HELP, LANGUAGE_HELP, OTHER_ROWS, SUITE_HELP, Selection
 from clawbench.errors import InputError
 from clawbench.results import RunRecord
@@ -56,7 +60,8 @@ def list_tasks(
         return
     table = Table("suite", "task", "kind", "language", "minutes", "about")
     for row in rows:
-        table.add_row(*(str(row[key]) for key in ("suite", "id", "kind", "language", "time_limit", "about")))
+        cells = (row[key] for key in ("suite", "id", "kind", "language", "time_limit", "about"))
+        table.add_row(*(Text(str(cell)) for cell in cells))
     out.print(table)
     out.print(f"{len(rows)} tasks")
 
@@ -96,10 +101,11 @@ def show(
     if as_json:
         print_json({"suite": found.suite, "id": found.id, "kind": found.kind, **fields})
         return
-    out.print(f"[bold]{found.suite}/{found.id}[/] ({found.kind})  {found.directory}")
+    out.print(f"[bold]{escape(f'{found.suite}/{found.id}')}[/] ({found.kind})", end="  ", highlight=False)
+    out.print(str(found.directory), markup=False, soft_wrap=True)
     for key, value in fields.items():
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
-        out.print(f"\n[bold]{key}[/]", highlight=False)
+        out.print(f"\n{key}", style="bold", markup=False, highlight=False)
         out.print(text, markup=False, highlight=False)
 
 
@@ -113,7 +119,7 @@ def validate(
     good, broken = 0, 0
     for directory in _task_directories(paths or [BUNDLED / name for name in bundled_suites()]):
         try:
-            load_task(directory)
+            check_known(load_task(directory))
             good += 1
         except InputError as error:
             broken += 1
@@ -126,7 +132,8 @@ def validate(
 def _task_directories(paths: list[Path]) -> list[Path]:
     found: list[Path] = []
     for path in paths:
-        if path.is_file() or (path / "task.json").exists() or not path.is_dir():
+        # These ask of odd paths, too, without an error: loading one says what is wrong with it.
+        if not os.path.isdir(path) or os.path.lexists(path / "task.json"):
             found.append(path)
         else:
             found.extend(sorted(p.parent for p in path.rglob("task.json")))

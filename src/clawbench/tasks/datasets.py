@@ -8,7 +8,8 @@ from pathlib import Path
 
 from clawbench.errors import InputError
 from clawbench.extras import extra_line
-from clawbench.tasks.rows import PARQUET, Row, read_rows
+from clawbench.given import usable_path
+from clawbench.tasks.rows import FORMS, PARQUET, Row, read_rows
 
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 
@@ -23,14 +24,12 @@ def load_rows(datasets: Sequence[str], cache: Path, split: str = "test") -> dict
 
 
 def _files(name: str, cache: Path, split: str) -> list[Path]:
-    path = Path(name).expanduser()
-    if path.is_dir():
-        found = [file for file in sorted(path.iterdir()) if file.suffix in (".json", ".jsonl", PARQUET)]
-        if found:
-            return found
-    if path.exists() or not _HUB_NAME.fullmatch(name):
-        return [path]
-    return _fetched(name, cache, split)
+    with usable_path(name, FORMS, "--dataset"):
+        path = Path(name).expanduser()
+        files = sorted(path.iterdir()) if path.is_dir() else []
+        found = [file for file in files if file.suffix in (".json", ".jsonl", PARQUET)]
+        is_file = path.exists() or not _HUB_NAME.fullmatch(name)
+    return found or ([path] if is_file else _fetched(name, cache, split))
 
 
 def _fetched(name: str, cache: Path, split: str) -> list[Path]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from clawbench.errors import InputError
+from clawbench.given import usable_path
 
 VARIABLE = "CLAWBENCH_MIRROR"
 
@@ -20,9 +21,10 @@ def mirror_directories(given: Sequence[Path]) -> list[Path]:
 def find_mirror(repo: str, directories: Sequence[Path]) -> Path:
     """The repository `owner/name` in one of the directories, or one of these itself."""
     for directory in directories:
-        for candidate in _candidates(directory.expanduser(), repo):
-            if is_repository(candidate):
-                return candidate.resolve()
+        with usable_path(directory, "Give a directory with git mirrors", "--mirror"):
+            for candidate in _candidates(directory.expanduser(), repo):
+                if is_repository(candidate):
+                    return candidate.resolve()
     raise InputError(
         f"no mirror of {repo} in {', '.join(map(str, directories)) or 'any directory'}",
         field="--mirror",

@@ -60,7 +60,7 @@ class Row(BaseModel):
 def read_rows(file: Path) -> dict[str, Row]:
     """Every row of a JSONL, JSON or Parquet file, by instance id."""
     if not file.is_file():
-        raise InputError("there is no such file", file=file, field="--dataset", remedy=_FORMS)
+        raise InputError("there is no such file", file=file, field="--dataset", remedy=FORMS)
     entries = read_parquet(file) if file.suffix == PARQUET else read_entries(file)
     rows: dict[str, Row] = {}
     for entry in entries:
@@ -74,11 +74,11 @@ def read_rows(file: Path) -> dict[str, Row]:
             )
         rows[row.instance_id] = row
     if not rows:
-        raise InputError("holds no rows", file=file, field="--dataset", remedy=_FORMS)
+        raise InputError("holds no rows", file=file, field="--dataset", remedy=FORMS)
     return rows
 
 
-_FORMS = "Give a JSONL, JSON or Parquet file, or the name of a Hugging Face dataset (owner/name)"
+FORMS = "Give a JSONL, JSON or Parquet file, or the name of a Hugging Face dataset (owner/name)"
 
 
 def _row(file: Path, entry: Entry) -> Row:
@@ -102,7 +102,7 @@ def read_parquet(file: Path) -> list[Entry]:
     try:
         values = parquet.read_table(file).to_pylist()
     except Exception as error:
-        raise InputError(f"is not Parquet ({error})", file=file, field="--dataset", remedy=_FORMS) from None
+        raise InputError(f"is not Parquet ({error})", file=file, field="--dataset", remedy=FORMS) from None
     return [Entry(_without_dates(value), number) for number, value in enumerate(values, 1)]
 
 
