@@ -9,6 +9,12 @@ IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 NAT64 = ipaddress.ip_network("64:ff9b::/96")
 IPV4_COMPATIBLE = ipaddress.ip_network("::/96")
+NOT_PUBLIC = tuple(
+    ipaddress.ip_network(network)
+    for network in ("192.0.0.0/24", "192.88.99.0/24", "168.63.129.16/32", "fec0::/10", "3fff::/20")
+)
+"""That some versions of Python take for public: protocol assignments, relays of 6to4, the host of Azure's
+machines, site-local addresses, and those for documents."""
 
 
 def is_public(address: IPAddress) -> bool:
@@ -19,6 +25,8 @@ def is_public(address: IPAddress) -> bool:
             return all(map(is_public, carried))
         if address.scope_id:
             return False
+    if any(address in network for network in NOT_PUBLIC):
+        return False
     return address.is_global and not address.is_multicast and not address.is_reserved
 
 
