@@ -10,7 +10,7 @@ import pytest
 
 from clawbench.environments.browser.gate.matching import concerns
 from clawbench.environments.browser.gate.patterns import ANYTHING, held_requests, url_patterns
-from clawbench.environments.browser.gate.spellings import UNRESERVED
+from clawbench.environments.browser.gate.spellings import UNRESERVED, odd_spellings
 from clawbench.tasks import EvalSchema
 
 Sample = Callable[[], str]
@@ -31,14 +31,20 @@ def fits(pattern: str, url: str) -> bool:
         (r"/v[12]/pay", ("*/v1/pay*", "*/v2/pay*")),
         (r"(?i)/Order/\d+", ("*/*/*",)),
         (r"(?i:pay)/now", ("*/now*",)),
-        (r"(?i:a(?-i:b)c)/d", ("*b*/d*",)),
+        (r"(?i:p(?-i:q)r)/d", ("*q*/d*",)),
         (r"(?x) / pay  # the last step", ("*/pay*",)),
-        (r"a{2}b", ("*a*b*",)),
+        (r"x{2}y", ("*x*y*",)),
         (r"(?=.*token)/send(?!/draft)", ("*/send*",)),
         (r"(?P<site>x)\.com/(?P=site)", ("*x.com/*",)),
         (r"what\?a=\*", ("*what*a=*",)),
         (r"/caf\u00e9", ("*/caf*",)),
         (r"/caf%C3%A9/%20", ("*/caf%*3%*9/%20*",)),
+        (r"/caf%C[0-9]%A9/order", ("*/caf%*%*9/order*",)),
+        (r"C3%9Fe/order", ("*3%9*e/order*",)),
+        (r"/\w+/decade", ("*/*/decade*",)),
+        (r"/.decade", ("*/*cade*",)),
+        (r"(?i:%c)Ae", ("*%*e*",)),
+        (r"\?decade", ("*decade*",)),
         (r"(?:)", (ANYTHING,)),
         (r".*", (ANYTHING,)),
         (r"[a-z]+", (ANYTHING,)),
@@ -65,15 +71,23 @@ class Maker:
         self.dice = random.Random(seed)
 
     def make(self, depth: int) -> tuple[str, Sample]:
-        kinds = [self.literal, self.literal, self.some_of, self.any_one]
+        kinds = [self.literal, self.literal, self.some_of, self.any_one, self.escape]
         if depth > 0:
             kinds += [self.in_turn, self.in_turn, self.either, self.repeated, self.ignoring_case, self.ahead]
         return self.dice.choice(kinds)(depth - 1)
 
     def literal(self, _depth: int) -> tuple[str, Sample]:
         text = "".join(self.dice.choices("aB/.?*=-_~%7&\\k", k=self.dice.randint(1, 3)))
-        text += self.dice.choice(("", "", "%C3", "%e9"))
+        text += self.dice.choice(("", "", "%C3", "%e9", "%aB"))
         return re.escape(text), lambda: text
+
+    def escape(self, _depth: int) -> tuple[str, Sample]:
+        """An escape of which each character may be said in another way, or not at all."""
+        text = "%" + self.dice.choice(("C3", "a9", "9F", "eb", "AD"))
+        ways = [re.escape, re.escape, lambda _: ".", lambda _: r"[%\w]", lambda one: f"[{one}]"]
+        start = self.dice.randint(0, 2)
+        expression = "".join(self.dice.choice(ways)(one) for one in text[start:])
+        return expression, lambda: text[start:] if self.dice.random() < 0.2 else text
 
     def some_of(self, _depth: int) -> tuple[str, Sample]:
         letters = self.dice.sample("abXY/_5", self.dice.randint(1, 5))
@@ -130,6 +144,15 @@ def test_whatever_an_expression_finds_a_pattern_fits() -> None:
     assert narrow > 1_500, "the patterns are to say something"
 
 
+def in_other_cases(dice: random.Random, url: str) -> str:
+    """With the letters of its escapes in either case."""
+    return re.sub(
+        "%[0-9A-Fa-f]{2}",
+        lambda escape: "".join(dice.choice((one.upper(), one.lower())) for one in escape[0]),
+        url,
+    )
+
+
 def misspelled(dice: random.Random, url: str) -> str:
     """The same address in another spelling."""
     scheme, rest = url.split("://")
@@ -140,9 +163,7 @@ def misspelled(dice: random.Random, url: str) -> str:
         else one
         for one in path
     )
-    path = re.sub(
-        "%[CcEe][39]", lambda escape: escape[0].swapcase() if dice.random() < 0.5 else escape[0], path
-    )
+    path = in_other_cases(dice, path)
     return scheme + "://" + dice.choice(("", "me@", "me:x@")) + host + dice.choice(("", ".")) + "/" + path
 
 
@@ -158,6 +179,21 @@ def test_whatever_matches_in_another_spelling_is_held() -> None:
                 other += re.search(expression, url) is None
                 assert any(fits(one["urlPattern"], url) for one in patterns), (expression, url)
     assert other > 500, "the spellings are to make a difference"
+
+
+def test_whatever_matches_with_its_escapes_in_another_case_is_held() -> None:
+    dice, other = random.Random(2), 0
+    odd_parts = [pattern.strip("*") for pattern in odd_spellings()]
+    for seed in range(6000):
+        expression, sample = Maker(seed).make(2)
+        schema = EvalSchema.model_validate({"url_pattern": expression, "method": "POST"})
+        patterns = url_patterns(expression)
+        for _ in range(3):
+            url = in_other_cases(dice, "https://shop.example/" + sample())
+            if not any(odd in url for odd in odd_parts) and concerns(schema, url, "POST"):
+                other += re.search(expression, url) is None
+                assert any(fits(pattern, url) for pattern in patterns), (expression, patterns, url)
+    assert other > 300, "the cases are to make a difference"
 
 
 def test_of_a_schema_all_that_could_match_is_held_and_what_network_events_may_miss() -> None:

@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from string import hexdigits
 from typing import Any
 
 from clawbench.environments.browser.gate.spellings import odd_spellings
 from clawbench.tasks import EvalSchema, Method
 
 ANYTHING = "*"
+NO_HEX, HEX = "\0", "\1"
+"""One character that a wildcard cannot name: one that is in no escape, and a letter A to F in either case."""
+OF_AN_ESCAPE = re.compile(r"(?<=[%*])[A-Fa-f]|(?<=[%*][0-9A-Fa-f\1])[A-Fa-f]")
+"""Letters that follow a percent sign, or what could be one."""
 MOST_ALTERNATIVES = 64
 LARGEST_SET = 3
 """Characters in brackets that are spelled out; `*` stands for larger sets."""
@@ -60,8 +65,7 @@ def _parse(expression: str) -> Any:
 
 def _squeezed(pattern: str) -> str:
     """Letters of escapes (`%c3`) may be written in either case."""
-    either_case = re.sub(r"%[0-9A-Fa-f]{2}", lambda escape: re.sub("[A-Fa-f]", ANYTHING, escape[0]), pattern)
-    return re.sub(r"\*+", ANYTHING, either_case)
+    return re.sub(r"[*\0\1]+", ANYTHING, OF_AN_ESCAPE.sub(ANYTHING, pattern))
 
 
 def _in_turn(parts: Iterable[tuple[Any, Any]], ignore_case: bool) -> list[str]:
@@ -101,4 +105,6 @@ def _choices(kind: str, argument: Any, ignore_case: bool) -> list[str]:
 def _literal(code: int, ignore_case: bool) -> str:
     character = chr(code)
     plain = character.isascii() and character.isprintable() and character not in "*?\\"
-    return ANYTHING if not plain or (ignore_case and character.isalpha()) else character
+    if plain and not (ignore_case and character.isalpha()):
+        return character
+    return HEX if character in hexdigits else NO_HEX
