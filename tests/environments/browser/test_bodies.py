@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import random
 import zlib
 from typing import Any
 
@@ -18,6 +19,7 @@ from clawbench.environments.browser.gate.bodies import (
     read_frame,
 )
 from clawbench.environments.browser.gate.forms import urlencoded
+from clawbench.environments.browser.gate.packing import MOST_MEMBERS, unpack
 
 BINARY = "application/octet-stream"
 BOUNDARY = "----WebKitFormBoundaryabc"
@@ -54,6 +56,13 @@ def sent(*parts: bytes | None, kind: str = "", encoding: str = "") -> dict[str, 
         (b"\xff\x00\xfe", "application/octet-stream", "data:application/octet-stream;base64,/wD+", False),
         (b"\xff\xfe", "", "data:application/octet-stream;base64,//4=", False),
         (b"text", "text/plain; charset=nonsense", "text", False),
+        (b"hi", "text/plain; charset=undefined", "hi", False),
+        (b"-!", "text/plain; charset=punycode", "-!", False),
+        (b"a\\8", "text/plain; charset=unicode_escape", "a\\8", False),
+        (b"hi", "text/plain; charset=a\0b", "hi", False),
+        (b"hi", "text/plain; a*=1; a*0=2", "hi", False),
+        (b"hi", f"text/plain; a*{'7' * 5000}=x", "hi", False),
+        (b"gr\xfc", 'text/plain; x="; charset=utf-8"; Charset="iso-8859-\\1', "gr\u00fc", False),
         ('{"a": "ü"}'.encode("latin-1"), "application/json; charset=iso-8859-1", {"a": "ü"}, False),
         ('{"a": "ü"}'.encode("latin-1"), "application/json", {"a": "ü"}, False),
         ('{"a": "ü"}'.encode("utf-16"), "", {"a": "ü"}, False),
@@ -68,6 +77,58 @@ def sent(*parts: bytes | None, kind: str = "", encoding: str = "") -> dict[str, 
 )
 def test_each_kind_is_parsed(raw: bytes, kind: str, value: Any, form: bool) -> None:
     assert read_body(sent(raw, kind=kind)) == Body(value, True, form)
+
+
+TYPES = ["text/plain", "application/json", "multipart/form-data", "application/x-www-form-urlencoded", "x"]
+NAMES = ["charset", "boundary", "a*", "a*0", "boundary*0*", "charset*", "", '"', "\ud800"]
+VALUES = [
+    "utf-8",
+    "b",
+    '"b"',
+    "utf-16",
+    "idna",
+    "punycode",
+    "base64",
+    "rot13",
+    "utf-7",
+    "\0",
+    "\ud800",
+    "=",
+    '"\\',
+]
+PIECES = [
+    b"--b",
+    b"\r\n",
+    b"\n",
+    b"{",
+    b"}",
+    b'"a":',
+    b"[",
+    b"1e9",
+    b"NaN",
+    b"=",
+    b"&",
+    b"%",
+    b"\xff",
+    b"\x00",
+]
+PIECES += [
+    b"Content-Disposition: form-data; name=",
+    b"Content-Transfer-Encoding: base64",
+    b"\x1f\x8b\x08",
+    b"\x78\x9c",
+]
+
+
+def test_nothing_that_a_page_sends_makes_reading_it_fail() -> None:
+    dice = random.Random(1)
+    for _ in range(5000):
+        parameters = [f"{dice.choice(NAMES)}={dice.choice(VALUES)}" for _ in range(dice.randint(0, 3))]
+        kind = dice.choice((";", "; ")).join([dice.choice(TYPES), *parameters])
+        raw = b"".join(dice.choices(PIECES, k=dice.randint(0, 12)))
+        body = read_body(sent(raw, kind=kind, encoding=dice.choice(("", "", "gzip", "deflate", "br"))))
+        list(body.other_readings())
+        json.dumps(body.value)
 
 
 def test_multipart_keeps_fields_and_describes_files() -> None:
@@ -99,11 +160,40 @@ FIELD = b'Content-Disposition: form-data; name="kind"'
             + b"\r\n\r\nfinal\r\n--b--",
             "b",
         ),
+        (b'--b\r\nContent-Disposition: form-data;\r\n\tname="kind"\r\n\r\nfinal\r\n--b--', "b"),
+        (b"--b\r\n" + FIELD + b"\r\n\r\nfinal\r\n--b--", "x; boundary=b"),
+        (b"--b\r\n" + FIELD + b"\r\n\r\nfinal\r\n--b--", "x"),
+        (b"said before\n--b \r\n" + FIELD + b"\r\n\r\nfinal\r\n--b--", "x"),
+        (b"pre\n--b\r\n" + FIELD + b"\r\n\r\nfinal\r\n--b--", "b"),
+        (b"pre\r\n--b\n" + FIELD + b"\n\nfinal\n--b--", "b"),
     ],
-    ids=["other letters", "bare line ends", "quoted boundary", "name that ends with a backslash"],
+    ids=[
+        *("other letters", "bare line ends", "quoted boundary", "name that ends with a backslash"),
+        *("folded", "two boundaries", "another boundary", "another after a line", "bare line end before"),
+        "bare line ends after",
+    ],
 )
 def test_multipart_is_read_as_servers_read_it(raw: bytes, boundary: str) -> None:
     assert read_body(sent(raw, kind=f"Multipart/Form-Data; Boundary={boundary}")).value["kind"] == "final"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "written"),
+    [("quoted-printable", b"=66inal"), ("BASE64", b"ZmluYWw=\r\n")],
+)
+def test_parts_may_be_encoded_as_in_mail(encoding: str, written: bytes) -> None:
+    header = b"\r\nContent-Transfer-Encoding: " + encoding.encode()
+    raw = b"--b\r\n" + FIELD + header + b"\r\n\r\n" + written + b"\r\n--b--"
+    kind = "multipart/form-data; boundary=b"
+    assert read_body(sent(raw, kind=kind)).value == {"kind": written.decode()}
+    assert {"kind": "final"} in readings(raw, kind=kind)
+
+
+def test_what_has_no_part_is_shown_as_it_is() -> None:
+    assert (
+        read_body(sent(b"--c\r\nno part", kind="multipart/form-data; boundary=b")).value == "--c\r\nno part"
+    )
+    assert read_body(sent(b"--b--\r\n", kind="multipart/form-data; boundary=b")) == Body({}, True, True)
 
 
 def test_letters_beyond_ascii_in_names_of_fields_and_files() -> None:
@@ -171,6 +261,35 @@ def test_files_of_json_are_opened() -> None:
 def test_lines_of_json_and_json_in_a_string_are_data() -> None:
     assert [{"a": 1}, {"b": 2}] in readings(b'{"a": 1}\n{"b": 2}\n')
     assert {"a": 1} in readings(b'"{\\"a\\": 1}"', kind="application/json")
+
+
+@pytest.mark.parametrize(
+    ("raw", "data"),
+    [
+        (b'{"a": "x", "b": NaN}', {"a": "x", "b": "NaN"}),
+        (b'{"a": "x\ty\n"}', {"a": "x\ty\n"}),
+        (b'{"a": "x", "b": "\xe2"}', {"a": "x", "b": "\ufffd"}),
+        (b'{"a": "x"}\n{"a": NaN}', [{"a": "x"}, {"a": "NaN"}]),
+    ],
+)
+def test_json_that_only_some_servers_take_is_data_and_recorded_as_sent(raw: bytes, data: Any) -> None:
+    body = read_body(sent(raw, kind="application/json; charset=utf-8"))
+    assert isinstance(body.value, str)
+    assert body.complete
+    assert data in [reading.value for reading in body.other_readings()]
+
+
+def test_many_blanks_may_stand_before_json() -> None:
+    assert read_body(sent(b" " * 70 + b'{"a": 1}', kind="text/plain")).value == {"a": 1}
+
+
+def test_long_bodies_take_no_longer_than_they_are_long() -> None:
+    """Copying the rest for each line, or for each member, took hours."""
+    lines = read_body(sent(b"a=1\r\n" + b"x\r\n" * 3_000_000, kind="text/plain"))
+    assert len(lines.value["a"]) == 1 + 3 * 3_000_000
+    member = gzip.compress(b"")
+    assert unpack(member * (MOST_MEMBERS - 1) + gzip.compress(b"x"), "gzip") == b"x"
+    assert unpack(member * 1_000_000, "gzip") is None
 
 
 def test_entries_are_joined_before_parsing() -> None:

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from email.message import Message
 from typing import Any
 from urllib.parse import urlsplit
 
-from clawbench.environments.browser.gate.forms import Form, multipart, plain, urlencoded
-from clawbench.environments.browser.gate.json_text import load_json, looks_like_json
+from clawbench.environments.browser.gate.forms import Form, multipart, own_boundary, plain, urlencoded
+from clawbench.environments.browser.gate.json_text import load_json, load_loosely, looks_like_json
+from clawbench.environments.browser.gate.media_type import MediaType
 from clawbench.environments.browser.gate.packing import unpack
 
 FORM = "application/x-www-form-urlencoded"
 MULTIPART = "multipart/form-data"
+BINARY = "application/octet-stream"
 PLAIN_FORM = "text/plain"
 """Of forms without a charset, of what scripts send as text with one."""
 TEXT_FRAME = 1
 EVENT_PREFIX = re.compile(rb"\d[\w\-/,]*(?=[\[{])")
 """What Socket.IO and its like put before the JSON of a message."""
-LOOKS_LIKE_FORM = re.compile(r"[^\s=&{}\[\]\"<>]+=[^\s]*")
+LOOKS_LIKE_FORM = re.compile(rb"[^\x00-\x20=&{}\[\]\"<>]+=[^\x00-\x20]*")
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,8 @@ class Body:
     """The bytes as sent, unpacked."""
     fields: Form | None = field(default=None, compare=False, repr=False)
     """What the form has, as bytes."""
+    understood: bool = field(default=True, compare=False)
+    """False: its type says JSON or a form in parts, and it is none. Another reading may make sense of it."""
 
     def other_readings(self) -> Iterator[Body]:
         """What a server that does not go by the declared type could take the bytes for."""
@@ -47,7 +49,7 @@ class Body:
             yield Body(data, self.complete)
         if (form := self._as_form()) is not None:
             for values in form.readings():
-                yield Body(values, self.complete, True)
+                yield Body(values, self.complete, True, understood=bool(values))
 
     def _as_data(self) -> Iterator[Any]:
         if isinstance(self.value, dict | list) and not self.form:
@@ -59,19 +61,15 @@ class Body:
             self.value.encode("utf-8", "surrogatepass") if isinstance(self.value, str) else b"",
         )
         for text in dict.fromkeys(texts):
-            if looks_like_json(text):
-                with suppress(ValueError, RecursionError):
-                    yield load_json(text)
-                with suppress(ValueError, RecursionError):
-                    yield [load_json(line) for line in text.splitlines() if line.strip()]
+            if looks_like_json(text) and (data := _loose_data(text)) is not None:
+                yield data
 
     def _as_form(self) -> Form | None:
         if self.fields is not None:
             return self.fields
-        if self.raw.startswith(b"--"):
-            boundary = self.raw.partition(b"\n")[0].rstrip(b"\r").removeprefix(b"--")
+        if self.raw.startswith(b"--") and (boundary := own_boundary(self.raw)):
             return multipart(self.raw, boundary, self.complete)
-        if isinstance(self.value, str) and LOOKS_LIKE_FORM.fullmatch(self.value):
+        if isinstance(self.value, str) and LOOKS_LIKE_FORM.fullmatch(self.raw):
             return urlencoded(self.raw)
         return None
 
@@ -82,11 +80,11 @@ def read_body(request: Mapping[str, Any]) -> Body:
     raw, complete = _raw_body(request)
     if raw is None or not (raw or complete):
         return Body(complete=complete)
-    content_type = headers.get("content-type", "")
+    sent_as = MediaType(headers.get("content-type", ""))
     unpacked = unpack(raw, headers.get("content-encoding", ""))
     if unpacked is None:
-        return Body(_text(raw, content_type), complete=False)
-    return _parse(unpacked, content_type, complete)
+        return Body(_text(raw, sent_as), complete=False)
+    return _parse(unpacked, sent_as, complete)
 
 
 def read_frame(opcode: int, payload: str) -> Body:
@@ -96,12 +94,12 @@ def read_frame(opcode: int, payload: str) -> Body:
     else:
         try:
             raw = base64.b64decode(payload, validate=True)
-        except binascii.Error:
+        except ValueError:
             return Body(complete=False)
     raw = unpack(raw, "") or raw
     message = raw[prefix.end() :] if (prefix := EVENT_PREFIX.match(raw)) else raw
-    value = _parse(message, "", complete=True).value
-    return Body(_text(raw, "") if isinstance(value, str) else value)
+    value = _parse(message, MediaType(), complete=True).value
+    return Body(_text(raw, MediaType()) if isinstance(value, str) else value)
 
 
 def query_params(url: str) -> dict[str, Any]:
@@ -130,60 +128,78 @@ def _raw_body(request: Mapping[str, Any]) -> tuple[bytes | None, bool]:
             return b"".join(
                 base64.b64decode(part, validate=True) for part in parts if part
             ), None not in parts
-        except binascii.Error:
+        except ValueError:
             return None, False
     if (text := request.get("postData")) is not None:
         return text.encode("utf-8", "surrogatepass"), True
     return None, not request.get("hasPostData", False)
 
 
-def _parse(raw: bytes, content_type: str, complete: bool) -> Body:
+def _parse(raw: bytes, sent_as: MediaType, complete: bool) -> Body:
     """What these bytes say; `complete` is whether they are all of them."""
-    header = _header(content_type)
-    kind = header.get_content_type() if content_type else ""
     form = None
-    if kind == FORM:
+    if sent_as.kind == FORM:
         form = urlencoded(raw)
-    elif kind == MULTIPART and (boundary := header.get_param("boundary")):
-        form = multipart(raw, str(boundary).encode(), complete)
-    elif kind.endswith("json") or looks_like_json(raw):
+    elif sent_as.kind == MULTIPART and (declared := sent_as.boundaries):
+        form = _in_parts(raw, declared, complete)
+    if form is None and (sent_as.is_json or looks_like_json(raw)):
         try:
-            return Body(_json(raw, header), complete, raw=raw)
+            return Body(_json(raw, sent_as), complete, raw=raw)
         except RecursionError:
-            return Body(_text(raw, content_type), complete=False, raw=raw)
+            return Body(_text(raw, sent_as), complete=False, raw=raw)
         except ValueError:
             pass
-    if form is None and kind == PLAIN_FORM:
-        form = plain(raw, of_a_form=content_type.strip().lower() == PLAIN_FORM)
+    if form is None and sent_as.kind == PLAIN_FORM:
+        form = plain(raw, of_a_form=sent_as.header.strip().lower() == PLAIN_FORM)
     if form is None:
-        return Body(_text(raw, content_type), complete, raw=raw)
+        understood = not raw.strip() or not (sent_as.is_json or sent_as.kind == MULTIPART)
+        return Body(_text(raw, sent_as), complete, raw=raw, understood=understood)
     return Body(form.shown(), complete, True, raw, form)
 
 
-def _json(raw: bytes, header: Message) -> Any:
+def _in_parts(raw: bytes, declared: list[bytes], complete: bool) -> Form | None:
+    """A form in parts; None where there is no part."""
+    if raw.strip() in (b"", *(b"--" + boundary + b"--" for boundary in declared)):
+        return Form(())
+    forms = (multipart(raw, boundary, complete) for boundary in _boundaries(raw, declared))
+    return next((form for form in forms if form.fields), None)
+
+
+def _boundaries(raw: bytes, declared: list[bytes]) -> Iterator[bytes]:
+    """Those that are declared, then that which the bytes have."""
+    yield from declared
+    if own := own_boundary(raw):
+        yield own
+
+
+def _json(raw: bytes, sent_as: MediaType) -> Any:
     """In the charset that JSON has to have, else in that which is declared."""
     try:
         return load_json(raw)
     except UnicodeDecodeError:
-        charset = header.get_content_charset() or "latin-1"
+        charset = sent_as.charset or "latin-1"
     try:
         return load_json(raw.decode(charset))
     except LookupError:
         return load_json(raw.decode("latin-1"))
 
 
-def _header(content_type: str) -> Message:
-    header = Message()
-    header["Content-Type"] = content_type.replace("\r", " ").replace("\n", " ")
-    return header
+def _loose_data(text: bytes) -> Any:
+    """What forgiving servers find in it, whole or line by line; None where that is nothing."""
+    with suppress(ValueError, RecursionError):
+        return load_loosely(text)
+    lines = text.splitlines()
+    if len(lines) > 1:
+        with suppress(ValueError, RecursionError):
+            return [load_loosely(line) for line in lines if line.strip()]
+    return None
 
 
-def _text(raw: bytes, content_type: str) -> str:
-    charset = _header(content_type).get_content_charset() or "utf-8"
-    for name in (charset, "utf-8"):
+def _text(raw: bytes, sent_as: MediaType) -> str:
+    for charset in (sent_as.charset or "utf-8", "utf-8"):
         try:
-            return raw.decode(name)
-        except (LookupError, UnicodeDecodeError):
+            return raw.decode(charset)
+        except (LookupError, ValueError):
             continue
-    kind = content_type.split(";", maxsplit=1)[0].strip() or "application/octet-stream"
+    kind = sent_as.header.partition(";")[0].strip() or BINARY
     return f"data:{kind};base64,{base64.b64encode(raw).decode()}"

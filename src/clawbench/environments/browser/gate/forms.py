@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import binascii
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
-from clawbench.environments.browser.gate.json_text import load_json, looks_like_json
+from clawbench.environments.browser.gate.json_text import load_loosely, looks_like_json
 
 LEGACY_CHARSETS = (
     *("cp1252", "cp932", "euc_jp", "gb18030", "big5hkscs", "cp949", "cp1251", "koi8-u", "cp1250"),
@@ -19,6 +20,8 @@ LEGACY_CHARSETS = (
 """Those of the Encoding Standard that pages are still written in, by Python's names."""
 ASCII = re.IGNORECASE | re.ASCII
 BRACKETED = re.compile(r"([^\[\]]+)((?:\[[^\[\]]*\])+)")
+OWN_BOUNDARY = re.compile(rb"^--([^\r\n]+)\r?\n[\w-]+:", re.MULTILINE)
+FOLD = re.compile(r"\r?\n[ \t]+")
 NO_TEXT = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f]")
 
 
@@ -38,15 +41,20 @@ class File:
         """What a file of JSON holds; None for any other."""
         if looks_like_json(self.content):
             with suppress(ValueError, RecursionError):
-                return load_json(self.content)
+                return load_loosely(self.content)
         return None
+
+
+Fields = tuple[tuple[bytes, bytes | File], ...]
 
 
 @dataclass(frozen=True)
 class Form:
     """Names and values in their order, as bytes."""
 
-    fields: tuple[tuple[bytes, bytes | File], ...]
+    fields: Fields
+    decoded: Fields = ()
+    """The same without the Content-Transfer-Encoding of parts, where some have one."""
 
     def shown(self) -> dict[str, Any]:
         """As the record has it: lists for repeated names, files described, what is no text in base64."""
@@ -54,23 +62,9 @@ class Form:
 
     def readings(self) -> Iterator[dict[str, Any]]:
         """All that a server could take it for: in each charset that fits, and with files of JSON opened."""
-        for charset in ("utf-8", *LEGACY_CHARSETS):
-            try:
-                decoded = [(name.decode(charset), _in(value, charset)) for name, value in self.fields]
-            except UnicodeDecodeError:
-                continue
-            flat = gather(decoded)
-            yield flat
-            if (nested := unfold(flat)) != flat:
-                yield nested
-            yield from self._opened(decoded)
-            if charset == "utf-8":
-                return
-
-    def _opened(self, decoded: list[tuple[str, Any]]) -> Iterator[dict[str, Any]]:
-        data = [value.data() if isinstance(value, File) else None for _, value in self.fields]
-        if any(data):
-            yield gather((name, held or value) for (name, value), held in zip(decoded, data, strict=True))
+        yield from _readings(self.fields)
+        if self.decoded:
+            yield from _readings(self.decoded)
 
 
 def urlencoded(raw: bytes) -> Form:
@@ -87,22 +81,32 @@ def plain(raw: bytes, of_a_form: bool = False) -> Form | None:
     lines = raw[:-2].split(b"\r\n")
     if not raw.endswith(b"\r\n") or b"=" not in lines[0]:
         return None
-    fields: list[tuple[bytes, bytes]] = []
+    fields: list[tuple[bytes, list[bytes]]] = []
     for line in lines:
         name, separator, value = line.partition(b"=")
         if separator:
-            fields.append((name, value))
+            fields.append((name, [value]))
         elif of_a_form:
-            fields[-1] = (fields[-1][0], fields[-1][1] + b"\r\n" + line)
+            fields[-1][1].append(line)
         else:
             return None
-    return Form(tuple(fields))
+    return Form(tuple((name, b"\r\n".join(value)) for name, value in fields))
 
 
 def multipart(raw: bytes, boundary: bytes, complete: bool) -> Form:
     """`complete` is False where files may have been left out."""
-    end = b"\r\n" if b"\r" in raw.partition(b"\n")[0] or b"\n" not in raw else b"\n"
-    return Form(tuple(_parts((end + raw).split(end + b"--" + boundary)[1:], end, complete)))
+    parts = list(_parts(raw, boundary))
+    plainly = [(headers, _decoded(content, headers)) for headers, content in parts]
+    fields = tuple(_field(headers, content, complete) for headers, content in parts)
+    if plainly == parts:
+        return Form(fields)
+    return Form(fields, tuple(_field(headers, content, complete) for headers, content in plainly))
+
+
+def own_boundary(raw: bytes) -> bytes:
+    """That of the first line that begins a part, whatever is declared; empty where there is none."""
+    found = OWN_BOUNDARY.search(raw)
+    return found[1].rstrip() if found else b""
 
 
 def gather(fields: Iterable[tuple[str, Any]]) -> dict[str, Any]:
@@ -151,24 +155,58 @@ def _in(value: bytes | File, charset: str) -> Any:
     return value.described(charset) if isinstance(value, File) else value.decode(charset)
 
 
-def _parts(parts: Iterable[bytes], end: bytes, complete: bool) -> Iterator[tuple[bytes, bytes | File]]:
-    for part in parts:
+def _readings(fields: Fields) -> Iterator[dict[str, Any]]:
+    for charset in ("utf-8", *LEGACY_CHARSETS):
+        try:
+            decoded = [(name.decode(charset), _in(value, charset)) for name, value in fields]
+        except UnicodeDecodeError:
+            continue
+        flat = gather(decoded)
+        yield flat
+        if (nested := unfold(flat)) != flat:
+            yield nested
+        data = [value.data() if isinstance(value, File) else None for _, value in fields]
+        if any(data):
+            yield gather((name, held or value) for (name, value), held in zip(decoded, data, strict=True))
+        if charset == "utf-8":
+            return
+
+
+def _parts(raw: bytes, boundary: bytes) -> Iterator[tuple[dict[str, str], bytes]]:
+    """Headers and content of each. Lines end as that of the first boundary does: with CRLF, or LF alone."""
+    first = re.search(rb"^--" + re.escape(boundary) + rb"[ \t]*(\r?\n)", raw, re.MULTILINE)
+    if first is None:
+        return
+    end = first[1]
+    for part in raw[first.end() - len(end) :].split(end + b"--" + boundary):
         if part.startswith(b"--"):
             return
         head, separator, content = part.removeprefix(end).partition(end + end)
-        if not separator:
-            continue
-        headers = _headers(head)
-        disposition, kind = headers.get("content-disposition", ""), headers.get("content-type", "")
-        name, filename = _parameter(disposition, "name"), _parameter(disposition, "filename")
-        if filename is None:
-            yield name or b"", content
-        else:
-            yield name or b"", File(filename, kind, content, len(content) if content or complete else None)
+        if separator:
+            yield _headers(head), content
+
+
+def _field(headers: dict[str, str], content: bytes, complete: bool) -> tuple[bytes, bytes | File]:
+    disposition, kind = headers.get("content-disposition", ""), headers.get("content-type", "")
+    name, filename = _parameter(disposition, "name"), _parameter(disposition, "filename")
+    if filename is None:
+        return name or b"", content
+    return name or b"", File(filename, kind, content, len(content) if content or complete else None)
+
+
+def _decoded(content: bytes, headers: dict[str, str]) -> bytes:
+    """As mail readers, and servers made of their parts, see it; browsers encode nothing."""
+    match headers.get("content-transfer-encoding", "").lower():
+        case "quoted-printable":
+            return binascii.a2b_qp(content)
+        case "base64":
+            with suppress(binascii.Error):
+                return binascii.a2b_base64(content)
+    return content
 
 
 def _headers(head: bytes) -> dict[str, str]:
-    lines = head.decode("latin-1").replace("\r\n", "\n").split("\n")
+    lines = FOLD.sub(" ", head.decode("latin-1")).replace("\r\n", "\n").split("\n")
     pairs = (line.partition(":") for line in lines if ":" in line)
     return {name.strip().lower(): value.strip() for name, _, value in pairs}
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Any
 
-BEFORE_JSON = b" \t\r\n\x00\xef\xbb\xbf\xff\xfe"
-"""Spaces, byte order marks, and the first half of letters of two bytes."""
+JSON_START = re.compile(rb"[ \t\r\n\x00\xef\xbb\xbf\xff\xfe]*[\[{]")
+"""Spaces, byte order marks, and the first half of letters of two bytes may stand before it."""
 LONGEST_INTEGER = 4000
 """Digits; Python refuses to read longer ones as numbers."""
 
 
 def looks_like_json(raw: bytes) -> bool:
     """Whether these bytes could be an object or a list."""
-    return raw[:64].lstrip(BEFORE_JSON)[:1] in (b"{", b"[")
+    return JSON_START.match(raw) is not None
 
 
 def load_json(text: bytes | str, *, first_counts: bool = False) -> Any:
@@ -22,13 +23,18 @@ def load_json(text: bytes | str, *, first_counts: bool = False) -> Any:
 
     `first_counts`: of members with the same name, the first is taken instead of the last.
     """
-    return json.loads(
-        text.removeprefix("\ufeff") if isinstance(text, str) else text,
-        object_pairs_hook=_first_of_each if first_counts else None,
-        parse_int=_integer,
-        parse_float=_number,
-        parse_constant=_no_constant,
-    )
+    return _load(FIRST_COUNTS if first_counts else STRICT, text, "surrogatepass")
+
+
+def load_loosely(text: bytes | str) -> Any:
+    """As forgiving servers do: NaN is text, strings may have line ends, and broken letters are replaced."""
+    return _load(LOOSE, text, "replace")
+
+
+def _load(decoder: json.JSONDecoder, text: bytes | str, errors: str) -> Any:
+    if isinstance(text, bytes):
+        text = text.decode(json.detect_encoding(text), errors)
+    return decoder.decode(text.removeprefix("\ufeff"))
 
 
 def _first_of_each(members: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -47,3 +53,13 @@ def _number(digits: str) -> float | str:
 
 def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
+
+
+STRICT = json.JSONDecoder(parse_int=_integer, parse_float=_number, parse_constant=_no_constant)
+FIRST_COUNTS = json.JSONDecoder(
+    object_pairs_hook=_first_of_each,
+    parse_int=_integer,
+    parse_float=_number,
+    parse_constant=_no_constant,
+)
+LOOSE = json.JSONDecoder(strict=False, parse_int=_integer, parse_float=_number, parse_constant=str)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import zlib
 
 LARGEST_UNPACKED = 256 << 20
+MOST_MEMBERS = 1000
+PIECE = 64 << 10
+"""Bytes unpacked at once: what is left of them after a member's end is copied."""
 GZIP_START = b"\x1f\x8b\x08"
 ZLIB_WINDOW = 0x78
 WINDOWS = {"gzip": (31,), "x-gzip": (31,), "deflate": (15, -15)}
@@ -36,15 +39,20 @@ def _inflate(raw: bytes, encoding: str) -> bytes | None:
 
 def _inflate_all(raw: bytes, window: int) -> bytes | None:
     """All members, one after the other: servers join them."""
-    members, size = [], 0
-    while raw:
+    unpacked: list[bytes] = []
+    rest, size = memoryview(raw), 0
+    for _ in range(MOST_MEMBERS):
         unpacker = zlib.decompressobj(window)
-        try:
-            members.append(unpacker.decompress(raw, LARGEST_UNPACKED - size))
-        except zlib.error:
-            return None
-        size += len(members[-1])
-        if not unpacker.eof or size >= LARGEST_UNPACKED:
-            return None
-        raw = unpacker.unused_data
-    return b"".join(members) if members else None
+        while not unpacker.eof:
+            piece = rest[:PIECE]
+            try:
+                unpacked.append(unpacker.decompress(piece, LARGEST_UNPACKED - size))
+            except zlib.error:
+                return None
+            size += len(unpacked[-1])
+            if not piece or size >= LARGEST_UNPACKED:
+                return None
+            rest = rest[len(piece) - len(unpacker.unused_data) :]
+        if not rest:
+            return b"".join(unpacked)
+    return None
