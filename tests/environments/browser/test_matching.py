@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -128,6 +129,41 @@ def test_a_repeated_form_field_matches_by_any_of_its_values() -> None:
     assert not matches({"tag": "c"}, {"tag": ["a", "b"]}, form=True)
 
 
+def sent(text: str, content_type: str = "application/x-www-form-urlencoded") -> Body:
+    return read_body({"headers": {"Content-Type": content_type}, "postData": text})
+
+
+@pytest.mark.parametrize(
+    ("text", "filters"),
+    [
+        ('p=x&p={"kind":"final"}', {"p.kind": "final"}),
+        ('p=x&p={"kind":"final"}', {"p": {"kind": "final"}}),
+        ("p=x&p=[1,2]", {"p": [1, 2]}),
+        ("p=1&p=2", {"p": [1, 2]}),
+        ("order[kind]=x&order[kind]=final", {"order": {"kind": "final"}}),
+        ("order[kind]=x&order[kind]=final", {"order.kind": "final"}),
+        ("query=query+Me{me}&query=mutation+PlaceOrder{x}", {"operationName": "PlaceOrder"}),
+    ],
+)
+def test_a_repeated_form_field_hides_nothing(text: str, filters: dict[str, Any]) -> None:
+    assert decision({"body": filters}, body=sent(text)) is Decision.MATCH
+    assert decision({"params": filters}, url=f"{URL}&{text}") is Decision.MATCH
+    assert decision({"body": {**filters, "more": 1}}, body=sent(text)) is Decision.PASS
+
+
+@pytest.mark.parametrize(
+    ("text", "filters"),
+    [
+        ('p={"kind":["x","final"]}', {"p": {"kind": "final"}}),
+        ('p=x&p={"kind":["x","final"]}', {"p": {"kind": "final"}}),
+        ('p=x&p=[{"kind":"final"}]', {"p.kind": "final"}),
+        ('p={"kind":"final"}&p={"n":1}', {"p": {"kind": "final", "n": 1}}),
+    ],
+)
+def test_a_list_in_the_json_of_a_field_is_one_value(text: str, filters: dict[str, Any]) -> None:
+    assert decision({"body": filters}, body=sent(text)) is Decision.PASS
+
+
 @pytest.mark.parametrize(
     "body",
     [
@@ -135,6 +171,11 @@ def test_a_repeated_form_field_matches_by_any_of_its_values() -> None:
         {"query": "mutation PlaceOrder($id: ID!) { order(id: $id) { id } }"},
         {"operationName": None, "query": "# mutation Old\n mutation\n PlaceOrder { x }"},
         [{"query": "query Me { me }"}, {"query": "mutation PlaceOrder { x }"}],
+        {"query": "#\rmutation PlaceOrder{x}"},
+        {"query": "mutation,PlaceOrder{x}"},
+        {"query": "\ufeffmutation\ufeff PlaceOrder{x}"},
+        {"query": 'query Me { say(text: "\\"") } mutation PlaceOrder { x }'},
+        {"query": '"""a \\""" b""" mutation PlaceOrder { x }'},
         "mutation PlaceOrder { x }",
     ],
 )
@@ -149,6 +190,8 @@ def test_graphql_operations_are_found(body: Any) -> None:
         {"query": "mutation Other { x }"},
         {"query": "# mutation PlaceOrder\nmutation Other { x }"},
         {"query": 'mutation Other { say(text: "mutation PlaceOrder") }'},
+        {"query": 'mutation Other { say(text: "\\"mutation PlaceOrder") }'},
+        {"query": '"""a \\""" mutation PlaceOrder { x } """ mutation Other { x }'},
         {"query": "mutation PlaceOrders { x }"},
         {"query": 5},
         "# mutation PlaceOrder\nmutation Other { x }",
@@ -156,6 +199,14 @@ def test_graphql_operations_are_found(body: Any) -> None:
 )
 def test_other_graphql_operations_are_not(body: Any) -> None:
     assert not matches({"operationName": "PlaceOrder"}, body)
+
+
+@pytest.mark.parametrize("open_end", ['"', '"""', '"""\\"""'])
+def test_a_string_without_an_end_is_read_once(open_end: str) -> None:
+    """Once from each of its quotes it took hours."""
+    query = "mutation PlaceOrder { x } " + open_end + '\\"' * 1_000_000
+    assert matches({"operationName": "PlaceOrder"}, {"query": query})
+    assert not matches({"operationName": "Other"}, {"query": query})
 
 
 def test_params() -> None:
@@ -192,6 +243,66 @@ def test_a_body_under_a_false_name_matches_all_the_same(content_type: str, text:
     body = read_body({"headers": {"Content-Type": content_type}, "postData": text})
     assert decision({"body": {"kind": "final"}}, body=body) is Decision.MATCH
     assert decision({"body": {"kind": "draft"}}, body=body) is Decision.PASS
+
+
+@pytest.mark.parametrize(
+    "content_type", ["application/json", "text/plain", "application/x-www-form-urlencoded"]
+)
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"kind":"final","x":NaN}',
+        '{"x":"a\tb\nc","kind":"final"}',
+        '{"kind":"draft"}\n{"kind":"final","x":-Infinity}',
+        " " * 70 + '{"kind":"final"}',
+    ],
+)
+def test_json_that_only_some_servers_take_matches(text: str, content_type: str) -> None:
+    assert decision({"body": {"kind": "final"}}, body=sent(text, content_type)) is Decision.MATCH
+    assert decision({"body": {"kind": "other"}}, body=sent(text, content_type)) is Decision.PASS
+    field = read_body({"headers": {}, "postData": json.dumps({"data": text})})
+    if "\n{" not in text:
+        assert decision({"body": {"data.kind": "final"}}, body=field) is Decision.MATCH
+
+
+@pytest.mark.parametrize(
+    ("content_type", "text"),
+    [
+        ("application/json", '{"kind":"final",}'),
+        ("application/vnd.api+json; charset=utf-8", "{'kind':'final'}"),
+        ("application/json", ")]}'\n{}"),
+        ("multipart/form-data; boundary=b", "no parts"),
+        ("multipart/form-data; boundary=b", "--c\r\n\r\nno part"),
+        ("multipart/form-data; boundary=b", "--c\r\nA: half a part"),
+        ("multipart/form-data", "no boundary"),
+    ],
+)
+def test_what_is_not_what_its_type_says_is_undecidable(content_type: str, text: str) -> None:
+    body = sent(text, content_type)
+    assert decision({"body": {"kind": "final"}}, body=body) is Decision.UNDECIDABLE
+    assert decision({}, body=body) is Decision.MATCH
+    assert decision({"body": {"kind": "final"}}, body=body, method="PUT") is Decision.PASS
+    assert body.complete, "all of it is in the record"
+
+
+@pytest.mark.parametrize(
+    ("content_type", "text"),
+    [
+        ("text/plain", "[draft] hello"),
+        ("text/plain;charset=UTF-8", "{draft} hello"),
+        ("text/plain", "{=1\r\n"),
+        ("", "[draft] hello"),
+        ("application/json", ""),
+        ("application/json", "\n"),
+        ("application/json", "a=1&b=2"),
+        ("application/x-www-form-urlencoded", "{a=1"),
+        ("multipart/form-data; boundary=b", ""),
+        ("multipart/form-data; boundary=b", "--b--\r\n"),
+        ("application/octet-stream", "\0\0="),
+    ],
+)
+def test_what_could_be_anything_is_decided(content_type: str, text: str) -> None:
+    assert decision({"body": {"kind": "final"}}, body=sent(text, content_type)) is Decision.PASS
 
 
 @pytest.mark.parametrize("text", ["order[kind]=final&x=1", "order%5Bkind%5D=final"])

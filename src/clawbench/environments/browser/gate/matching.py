@@ -9,12 +9,13 @@ from itertools import chain
 from typing import Any
 
 from clawbench.environments.browser.gate.bodies import Body, query_readings
-from clawbench.environments.browser.gate.json_text import load_json
+from clawbench.environments.browser.gate.json_text import load_loosely
 from clawbench.environments.browser.gate.spellings import spellings
 from clawbench.tasks import EvalSchema
 
-OPERATION = re.compile(r"\b(?:query|mutation|subscription)\s+([_A-Za-z]\w*)")
-NO_OPERATION = re.compile(r'"""(?:\\"""|.)*?"""|"(?:\\.|[^"\\\n])*"|#[^\n]*', re.DOTALL)
+OPERATION = re.compile(r"\b(?:query|mutation|subscription)[\s,\ufeff]+([_A-Za-z]\w*)")
+NO_OPERATION = re.compile(r'"""(?:[^"\\]+|\\"""|.)*?(?:"""|\Z)|"(?:[^"\\\r\n]+|\\.)*"?|#[^\r\n]*', re.DOTALL)
+"""Comments and strings, also such as never end: else one would look for the end from each of their quotes."""
 
 
 class Decision(Enum):
@@ -50,17 +51,20 @@ def _is_address(schema: EvalSchema, url: str) -> bool:
 def _filtered(schema: EvalSchema, url: str, params: Mapping[str, Any], body: Body) -> Decision:
     if schema.params and not _query_matches(schema.params, url, params):
         return Decision.PASS
-    if not schema.body or _body_matches(schema.body, body):
-        return Decision.MATCH
-    return Decision.PASS if body.complete else Decision.UNDECIDABLE
+    return _body_decision(schema.body, body) if schema.body else Decision.MATCH
 
 
 def _query_matches(filters: Mapping[str, Any], url: str, params: Mapping[str, Any]) -> bool:
     return any(_holds(filters, reading, repeats=True) for reading in chain([params], query_readings(url)))
 
 
-def _body_matches(filters: Mapping[str, Any], body: Body) -> bool:
-    return any(_reading_matches(filters, reading) for reading in chain([body], body.other_readings()))
+def _body_decision(filters: Mapping[str, Any], body: Body) -> Decision:
+    understood = False
+    for reading in chain([body], body.other_readings()):
+        if _reading_matches(filters, reading):
+            return Decision.MATCH
+        understood = understood or reading.understood
+    return Decision.PASS if understood and body.complete else Decision.UNDECIDABLE
 
 
 def _reading_matches(filters: Mapping[str, Any], body: Body) -> bool:
@@ -73,56 +77,67 @@ def _reading_matches(filters: Mapping[str, Any], body: Body) -> bool:
 
 def _holds(filters: Mapping[str, Any], data: Any, *, repeats: bool = False) -> bool:
     return all(
-        any(_equal(wanted, value, repeats=repeats) for value in _found(data, key))
+        any(_equal(wanted, value, repeats=repeats) for value in _found(data, key, repeats))
         for key, wanted in filters.items()
     )
 
 
-def _found(data: Any, path: str) -> Iterator[Any]:
+def _found(data: Any, path: str, repeats: bool) -> Iterator[Any]:
     """Every value that `path` names: as a literal key first, then as a dotted path."""
     if isinstance(data, Mapping):
         if path in data:
             yield data[path]
         if path == "operationName" and not data.get("operationName"):
-            yield from _operation_names(data.get("query"))
+            yield from _operation_names(data.get("query"), repeats)
     elif isinstance(data, list) and path.isdecimal() and int(path) < len(data):
         yield data[int(path)]
     for dot in (index for index, letter in enumerate(path) if letter == "."):
         head, rest = path[:dot], path[dot + 1 :]
         if isinstance(data, Mapping) and head in data:
-            yield from _found(_opened(data[head]), rest)
+            yield from _found_in(data[head], rest, repeats)
         elif isinstance(data, list) and head.isdecimal() and int(head) < len(data):
-            yield from _found(_opened(data[int(head)]), rest)
+            yield from _found_in(data[int(head)], rest, repeats)
+
+
+def _found_in(value: Any, path: str, repeats: bool) -> Iterator[Any]:
+    """In JSON inside a field, lists are lists again."""
+    inside = _opened(value)
+    yield from _found(inside, path, repeats and inside is value)
+    if repeats and isinstance(value, list):
+        for one in value:
+            yield from _found(_opened(one), path, False)
 
 
 def _opened(value: Any) -> Any:
     """JSON inside a string (a form field, a GraphQL `variables` parameter) as the data it holds."""
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         try:
-            return load_json(value)
+            return load_loosely(value)
         except (ValueError, RecursionError):
             return value
     return value
 
 
-def _operation_names(query: Any) -> list[str]:
+def _operation_names(query: Any, repeats: bool) -> Iterator[str]:
     """The operations a GraphQL document defines, for requests that do not name one."""
-    if not isinstance(query, str):
-        return []
-    return OPERATION.findall(NO_OPERATION.sub(" ", query))
+    for document in query if repeats and isinstance(query, list) else (query,):
+        if isinstance(document, str):
+            yield from OPERATION.findall(NO_OPERATION.sub(" ", document))
 
 
 def _equal(wanted: Any, value: Any, *, repeats: bool = False) -> bool:
+    """`repeats`: a list stands for a repeated field, of which any value may count."""
+    if repeats and isinstance(value, list) and any(_equal(wanted, one) for one in value):
+        return True
     if isinstance(wanted, Mapping):
-        return isinstance(value := _opened(value), Mapping) and _holds(wanted, value)
+        inside = _opened(value)
+        return isinstance(inside, Mapping) and _holds(wanted, inside, repeats=repeats and inside is value)
     if isinstance(wanted, list):
         return (
             isinstance(value := _opened(value), list)
             and len(value) == len(wanted)
             and all(map(_equal, wanted, value))
         )
-    if repeats and isinstance(value, list):
-        return any(_equal(wanted, one) for one in value)
     if wanted is None or value is None:
         return wanted is value
     if isinstance(value, Mapping | list):
