@@ -125,6 +125,22 @@ def test_django_rows_with_and_without_their_environment() -> None:
     assert pins_of_conda(CONDA)[0] == "3.6"
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"created_at": "yesterday"},
+        *(
+            {"environment_yml": text}
+            for text in ("[", "a: 1", "dependencies: [python]", "dependencies: []", "3")
+        ),
+    ],
+)
+def test_a_row_that_no_environment_can_be_made_of(change: dict[str, str]) -> None:
+    with pytest.raises(InputError, match=f"^{next(iter(change))}: .*django__django-1") as caught:
+        recipe_for(Row.model_validate(ROW | change), "Python")
+    assert caught.value.remedy
+
+
 def test_other_python_rows_take_pytest_and_the_rest_their_image() -> None:
     tests = ["tests/test_x.py::test_a[b", "tests/test_y.py::C::test_d"]
     python = recipe_for(Row.model_validate(ROW | {"repo": "a/b", "FAIL_TO_PASS": tests}), "Python")

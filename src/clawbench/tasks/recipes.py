@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 
 import yaml
 
+from clawbench.errors import InputError
 from clawbench.results import write_atomic
 from clawbench.tasks.load import TASK_FILE
 from clawbench.tasks.model import CodingTask, RepoSource
@@ -108,6 +109,17 @@ def _pytest_files(row: Row) -> list[str]:
 
 
 def _python_setup(row: Row, *, install: bool) -> Setup:
+    try:
+        return _setup(row, install=install)
+    except (yaml.YAMLError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
+        raise InputError(
+            f"no environment can be made of it for {row.instance_id}",
+            field="environment_yml" if row.environment_yml else "created_at",
+            remedy="Correct the row: it wants a conda export with its Python, or a date such as 2024-01-31",
+        ) from None
+
+
+def _setup(row: Row, *, install: bool) -> Setup:
     if row.environment_yml:
         python, pins = pins_of_conda(row.environment_yml)
         return Setup(
@@ -180,7 +192,7 @@ def pins_of_conda(text: str) -> tuple[str, list[str]]:
     """Python's version and the exact pip requirements in an exported conda environment."""
     entries = yaml.safe_load(text)["dependencies"]
     conda = [entry.split("=") for entry in entries if isinstance(entry, str)]
-    python = next(version for name, version, *_ in conda if name == "python")
+    (python, *_) = [version for name, version, *_ in conda if name == "python"]
     of_python = [f"{name}=={version}" for name, version, *build in conda if build and "py3" in build[0]]
     pip: list[str] = next(
         (entry["pip"] for entry in entries if isinstance(entry, dict) and "pip" in entry), []
