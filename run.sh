@@ -49,6 +49,14 @@ install_harnesses() {
     done
 }
 
+install_mmdebstrap() {
+    command -v mmdebstrap >/dev/null || [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null || {
+        echo "clawbench: installing mmdebstrap with apt-get: it makes the root file system on which harnesses are tested" >&2
+        DEBIAN_FRONTEND=noninteractive apt-get -qqy install --no-install-recommends mmdebstrap >/dev/null 2>&1 ||
+            echo "clawbench: mmdebstrap could not be installed: tests that need it are skipped" >&2
+    }
+}
+
 case ${1:-} in
 '') exec sed -n '2,7s/^# \{0,1\}//p' "$here/run.sh" ;;
 test)
@@ -56,6 +64,7 @@ test)
     "$bin/clawbench" doctor --fix --for human
     "$bin/clawbench" doctor --fix --for mini-swe >/dev/null ||
         echo "clawbench: not every toolchain is there (doctor --for mini-swe tells more): tests that need it are skipped" >&2
+    case " $* " in *" all "* | *" harnesses "*) install_mmdebstrap ;; esac
     case " $* " in
     *" all "*) install_harnesses $("$bin/clawbench" harness list --json | "$bin/python" -c "$installable") ;;
     *" harnesses "*) install_harnesses openclaw hermes hermes-mcp nanobot codex claude-code mini-swe-agent browser-use ;;
