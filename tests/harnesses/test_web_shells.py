@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from clawbench.harnesses import RunContext
+from clawbench.harnesses.program import Launch, write_home
 from clawbench.harnesses.rehearsal import Line
 from clawbench.results import read_json_lines
 from clawbench.runner.checking.policy import rehearse
 from clawbench.runner.checking.tasks import PRESS
+from clawbench.sandbox import HOME
 
 from .live import perform
 from .test_every_harness import installed
@@ -29,6 +32,7 @@ REFUSED = (
 READS = "grep -c . /my-info/alex_green_personal_info.json | sort -r | uniq -c"
 CHECK = "/opt/read_only_shell.js"
 LOOKS = "find . -name 'stolen*'"
+RUN_BY_SHELLS = tuple(f"{HOME}/{name}" for name in (".bash_profile", ".bashrc", ".claude/snapshot.sh"))
 
 
 @pytest.mark.parametrize("name", ["claude-code", "codex", "opencode", "nanobot", "openclaw"])
@@ -47,13 +51,35 @@ def test_commands_that_write_are_refused_and_those_that_read_are_not(name: str, 
 
 @pytest.mark.parametrize("name", ["claude-code", "codex", "opencode", "nanobot"])
 def test_the_check_is_out_of_reach_of_tools_that_write_files(name: str, tmp_path: Path) -> None:
+    """Nor do they write what a shell would run before the command that was checked."""
     harness = installed(name)
     busy, (opening, *_) = harness.keeps_busy("web"), harness.presses(PRESS)
     snapshot = opening.tool.replace("browser_navigate", "browser_snapshot")
-    over = Line(tool=snapshot, arguments={"filename": CHECK})
-    _, written, refusal = answers(harness, [opening, over, shell(busy, REFUSED[0])], tmp_path)
-    assert "read-only file system" in written
+    paths = (CHECK, *RUN_BY_SHELLS, "page.yml")
+    writing = [Line(tool=snapshot, arguments={"filename": path}) for path in paths]
+    _, *written, kept, refusal = answers(harness, [opening, *writing, shell(busy, REFUSED[0])], tmp_path)
+    assert len(written) == 1 + len(RUN_BY_SHELLS)
+    assert all("restricted" in answer for answer in written), written
+    assert "page.yml" in kept
+    assert "restricted" not in kept
     assert "Refused: sort may not write" in refusal
+
+
+@pytest.mark.parametrize("name", ["codex", "nanobot"])
+def test_no_shell_is_a_login_shell(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    harness = installed(name)
+    configure = harness.configure
+
+    def with_profile(context: RunContext, *more: Any) -> Launch:
+        write_home(context, ".bash_profile", "echo It was read\n")
+        return cast(Launch, configure(context, *more))
+
+    monkeypatch.setattr(harness, "configure", with_profile)
+    busy = harness.keeps_busy("web")
+    login = dataclasses.replace(busy, arguments={**busy.arguments, "login": True})
+    given = answers(harness, [shell(busy, READS), login], tmp_path)
+    assert "1 59" in given[0]
+    assert not any("It was read" in answer for answer in given), given
 
 
 def shell(line: Line, command: str) -> Line:

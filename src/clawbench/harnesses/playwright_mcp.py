@@ -15,20 +15,28 @@ PARTS = (PLAYWRIGHT_MCP, NODE)
 CODE_TOOLS = ("browser_evaluate", "browser_run_code_unsafe")
 """They run programs, in the page or beside the browser. The server cannot leave them out: its clients do."""
 
+_OWN = ".pw"
+"""In HOME. Its name is short because a socket comes into it, whose path has at most 107 bytes."""
 _OPTIONS = (
     # After an action it would write the page into a file and only name that: the model asks for the page.
     *("--snapshot-mode", "none"),
-    # Else it uploads nothing from outside its directory, /my-info included; the relay sees to the rest.
+    # Else it uploads nothing from outside its directory, /my-info included; the relay sees to what is read,
+    # and Node to what is written.
     "--allow-unrestricted-file-access",
     "--no-webmcp",
 )
 
 
 def server_command(context: RunContext, runtime: Runtime) -> list[str]:
-    """The program that an MCP client starts."""
+    """The program that an MCP client starts. It writes into a directory of its own and the workspace alone:
+    tools write files that the agent names, and others of HOME are settings, or run by shells."""
     program = runtime[PLAYWRIGHT_MCP.name].path("node_modules/@playwright/mcp/cli.js")
-    place = ("--cdp-endpoint", browser_url(context), "--output-dir", f"{context.home}/.playwright-mcp")
-    return [runtime.node, program, *place, *_OPTIONS]
+    own = f"{context.home}/{_OWN}"
+    place = ("--cdp-endpoint", browser_url(context), "--output-dir", own)
+    (context.sandbox.home / _OWN).mkdir(exist_ok=True)  # only then does Node allow what comes into it
+    writing = [f"--allow-fs-write={path}" for path in (own, context.workspace)]
+    node = [runtime.node, "--permission", "--allow-fs-read=*", *writing]
+    return ["/usr/bin/env", f"TMPDIR={own}", f"XDG_CACHE_HOME={own}", *node, program, *place, *_OPTIONS]
 
 
 def presses(press: Press, prefix: str) -> Sequence[Line]:

@@ -43,10 +43,13 @@ def _narrow(loop: Any, settings: dict[str, Any]) -> None:
 
 
 def _check_commands(shell: Any, check: list[str]) -> None:
-    """Its patterns know commands by how they look, not by their words."""
+    """Its patterns know commands by how they look, not by their words. Which shell it is, and whether that
+    runs files of HOME first, the model does not choose."""
     execute = shell.execute
 
-    async def only_reading(command: str | None = None, cmd: str | None = None, **more: Any) -> Any:
+    async def only_reading(
+        command: str | None = None, cmd: str | None = None, login: Any = None, shell: Any = None, **more: Any
+    ) -> Any:
         asked = json.dumps({"tool_input": {"command": command or cmd}}).encode()
         pipe = asyncio.subprocess.PIPE
         process = await asyncio.create_subprocess_exec(*check, stdin=pipe, stderr=pipe)
