@@ -14,7 +14,7 @@ from pathlib import Path
 from clawbench.cli import main
 from clawbench.harnesses import registry
 from clawbench.runner.stages import web
-from clawbench.sites import Site
+from clawbench.sites import Site, serving
 from tests.environments.browser.faults.site import HOST
 
 BUSY = EntryPoint("busy", "tests.environments.browser.faults.harness:BusyHarness", registry.GROUP)
@@ -28,5 +28,6 @@ async def site_elsewhere(name: str, socket_path: Path) -> AsyncIterator[Site]:
 
 if __name__ == "__main__":
     registry._entries = lambda: {"busy": BUSY}
+    serving._SITES["faults"] = serving._SITES["doorbell"]  # a name that is known, and never served from here
     web.serve_site = site_elsewhere
     main()
