@@ -78,8 +78,10 @@ def test_browser_tools_that_take_their_time_are_waited_for(
     harness, at_once = installed(name), playwright_mcp.server_command
 
     def later(context: Any, runtime: Any) -> list[str]:
-        node, program, *options = at_once(context, runtime)
-        return [node, "-e", f"setTimeout(() => require({json.dumps(program)}), 6000)", "program", *options]
+        command = at_once(context, runtime)
+        at = next(index for index, word in enumerate(command) if word.endswith("/cli.js"))
+        waiting = f"setTimeout(() => require({json.dumps(command[at])}), 6000)"
+        return [*command[:at], "-e", waiting, "program", *command[at + 1 :]]
 
     monkeypatch.setattr(playwright_mcp, "server_command", later)
     made = asyncio.run(perform(harness, "web", work(harness, "web"), tmp_path))
