@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import IO
 
 from clawbench.environments.browser.pixels import address_of, lend
-from clawbench.environments.browser.priority import stand_back_alone
+from clawbench.environments.browser.priority import stand_back
 from clawbench.errors import MissingPartError
 
 FLV_HEADER_SIZE, TAG_HEADER_SIZE, TAG_TRAILER_SIZE = 13, 11, 4
@@ -50,7 +50,6 @@ class Encoder:
     ) -> None:
         self._on_configuration, self._on_picture = on_configuration, on_picture
         self._steps: deque[int] = deque()
-        self._stands_back = False
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 - closed in `close`
         try:
             self._process = subprocess.Popen(
@@ -59,12 +58,12 @@ class Encoder:
                 stdout=subprocess.PIPE,
                 stderr=self._complaints,
                 bufsize=0,
-                start_new_session=True,
             )
         except OSError as error:
             self._complaints.close()
             remedy = "Install it (`clawbench doctor --fix`)"
             raise MissingPartError("ffmpeg", f"it records the video: {error}", remedy) from None
+        stand_back(self._process.pid)
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._input, self._output = self._process.stdin, self._process.stdout
@@ -89,9 +88,6 @@ class Encoder:
                 done += lend(self._input.fileno(), address + done, len(frame) - done)
         except OSError:
             raise EncoderDied(self._end()) from None
-        if not self._stands_back:  # it is waited for until it has its first frame, and for no other
-            stand_back_alone(self._process.pid)
-            self._stands_back = True
 
     def close(self) -> str | None:
         """Let it finish what it has; a complaint where it did not end well."""

@@ -17,7 +17,6 @@ from typing import Any
 
 import pytest
 
-from clawbench.environments.browser.priority import LOWEST, STEPS_BACK
 from clawbench.environments.browser.screen import Screen
 from clawbench.environments.browser.video import Video
 from clawbench.errors import MissingPartError
@@ -143,19 +142,6 @@ async def test_filming_has_begun_only_when_the_encoder_is_up(screen: Screen, tmp
     slow.chmod(0o755)
     async with filming(screen, tmp_path / "recording.mp4", ffmpeg=str(slow)):
         assert is_up.exists()
-
-
-async def test_the_encoder_leaves_the_browser_its_time(screen: Screen, tmp_path: Path) -> None:
-    async with filming(screen, tmp_path / "recording.mp4") as video:
-        assert video.encoder_pid is not None
-        assert os.getsid(video.encoder_pid) == video.encoder_pid
-        threads = list(Path(f"/proc/{video.encoder_pid}/task").iterdir())
-        assert {os.getpriority(os.PRIO_PROCESS, int(thread.name)) for thread in threads} == {
-            min(LOWEST, os.getpriority(os.PRIO_PROCESS, 0) + STEPS_BACK)
-        }
-        group = Path(f"/proc/{video.encoder_pid}/autogroup")
-        if group.exists() and (shared := group.read_text()):
-            assert shared.split()[-1] == str(STEPS_BACK)
 
 
 async def test_a_killed_encoder_is_replaced_and_reported(
