@@ -15,7 +15,7 @@ from pathlib import Path
 
 from clawbench.doctor import find_browser
 from clawbench.environments.browser import BrowserSession, EgressRules, SessionConfig
-from clawbench.environments.browser.flags import UNSANDBOXED, flags, preferences
+from clawbench.environments.browser.flags import SHORT_WAYS, UNSANDBOXED, flags, preferences
 from clawbench.environments.browser.launch import write_profile
 from clawbench.errors import MissingPartError
 from clawbench.results import RunDirectory, StopReason
@@ -93,7 +93,7 @@ async def recorded(scratch: Path, site: Site) -> AsyncIterator[Subject]:
 
 @asynccontextmanager
 async def plain(scratch: Path, site: Site) -> AsyncIterator[Subject]:
-    """The same browser with the same flags: no sandbox, no proxy, nobody at its CDP but the driver."""
+    """The same browser, as it comes: no sandbox, no proxy, nobody at its CDP but the driver."""
     scratch.mkdir()
     write_profile(scratch / "profile", preferences(*SIZE, str(scratch)))
     async with AsyncExitStack() as stack:
@@ -117,7 +117,8 @@ async def plain(scratch: Path, site: Site) -> AsyncIterator[Subject]:
 
 def plain_flags(profile: Path, site: Site) -> list[str]:
     ours = flags(profile=str(profile), proxy_port=0, websocket_port=0, width=SIZE[0], height=SIZE[1])
-    kept = [flag for flag in ours if not flag.startswith(("--remote-debugging-pipe", "--proxy-"))]
+    of_sessions = ("--remote-debugging-pipe", "--proxy-", *SHORT_WAYS)
+    kept = [flag for flag in ours if not flag.startswith(of_sessions)]
     return [
         *UNSANDBOXED,
         "--remote-debugging-port=0",

@@ -92,8 +92,8 @@ class Site:
     def _answer(self, request: Arrived) -> bytes:
         page = self.pages.get(request.path.split("?")[0], NOT_FOUND)
         status, headers, content = page(request) if callable(page) else page
-        lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(content)}", "Cache-Control: no-store"]
-        lines += [f"{name}: {value}" for name, value in headers.items()]
+        lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(content)}"]
+        lines += [f"{name}: {value}" for name, value in ({"Cache-Control": "no-store"} | headers).items()]
         if request.headers.get("origin"):
             lines.append(f"Access-Control-Allow-Origin: {request.headers['origin']}")
             lines.append("Access-Control-Allow-Headers: *")

@@ -8,6 +8,8 @@ from typing import Any
 PROFILE = "/run/profile"
 DOWNLOADS = f"{PROFILE}/downloads"
 """Where the browser saves what a page makes it download."""
+CACHE = "/tmp/cache"
+"""In memory, inside a sandbox: files of a cache that lives as long as its run need not be on a disk."""
 
 QUIET = (
     "--no-first-run",
@@ -76,12 +78,17 @@ UNSEEN = (
 UNSEEN_IN_PAGES = ("BackgroundFetch",)
 """The same, for features that belong to Blink."""
 
+OWN_THREAD = "NetworkServiceDedicatedThread"
+SHORT_WAYS = ("--enable-features=NetworkServiceInProcess2",)
+"""As long as requests can be held, all of them pass the main process. With the network inside it, on the
+thread that hears from pages, they need not go to yet another process and back."""
+
 ONE_WAY_OUT = (
     "--disable-quic",
     "--proxy-bypass-list=<-loopback>",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
-    "--disable-features=" + ",".join((*CALLING_HOME, *UNSEEN)),
+    "--disable-features=" + ",".join((*CALLING_HOME, *UNSEEN, OWN_THREAD)),
     "--disable-blink-features=" + ",".join(UNSEEN_IN_PAGES),
 )
 
@@ -90,6 +97,8 @@ NO_EARLY_HINTS = ("--disable-http2",)
 browser loads it past the Fetch domain: closed where a GET can be the final request."""
 
 UNSANDBOXED = ("--no-sandbox",)
+
+CACHE_BYTES = 256 << 20
 
 
 def flags(
@@ -120,9 +129,15 @@ def flags(
         *QUIET,
         *STEADY,
         *ONE_WAY_OUT,
+        *SHORT_WAYS,
         *extra,
         "about:blank",
     ]
+
+
+def caching(directory: str | None) -> list[str]:
+    """Where the cache is kept; in the profile where there is no better place."""
+    return [f"--disk-cache-dir={directory}", f"--disk-cache-size={CACHE_BYTES}"] if directory else []
 
 
 def trusting(key_hash: str | None) -> list[str]:

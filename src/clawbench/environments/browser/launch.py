@@ -17,10 +17,12 @@ from typing import Any
 from clawbench.environments.browser.cdp import CdpConnection, CdpError
 from clawbench.environments.browser.display import SOCKETS, Display, tail
 from clawbench.environments.browser.flags import (
+    CACHE,
     DOWNLOADS,
     NO_EARLY_HINTS,
     PROFILE,
     UNSANDBOXED,
+    caching,
     flags,
     preferences,
     trusting,
@@ -75,8 +77,9 @@ async def launch(
     holds_gets: bool = False,
     trusted_key: str | None = None,
 ) -> Browser:
-    """Start Chromium and return once it answers on its pipe; `temporary` is its TMPDIR, where given.
+    """Start Chromium and return once it answers on its pipe.
 
+    `temporary` is its TMPDIR, where it has no /tmp of its own, in memory.
     With `holds_gets` it is kept from loading anything that the interceptor could not hold.
     """
     profile = scratch / "profile"
@@ -97,7 +100,11 @@ async def launch(
         width=width,
         height=height,
         popups_as_asked=popups_as_asked,
-        extra=[*(NO_EARLY_HINTS if holds_gets else ()), *trusting(trusted_key)],
+        extra=[
+            *(NO_EARLY_HINTS if holds_gets else ()),
+            *trusting(trusted_key),
+            *caching(CACHE if temporary is None else None),
+        ],
     )
     env = {"DISPLAY": display.name} | ({"TMPDIR": str(temporary)} if temporary else {})
     browser = await _attempt(sandbox, [str(program), *arguments], env, ports, log, sandboxed=True)

@@ -39,9 +39,6 @@ KINDS = {
     "display killed": Kind("display", signal.SIGKILL, BROKEN_BROWSER),
     "display told to end": Kind("display", signal.SIGTERM, BROKEN_BROWSER),
     "renderers killed": Kind("renderer", signal.SIGKILL, GOES_ON, "A page crashed", ("working", "held")),
-    "network service killed": Kind(
-        "network", signal.SIGKILL, GOES_ON, moments=("working", "sending", "held")
-    ),
     "gpu process killed": Kind("gpu", signal.SIGKILL, GOES_ON, moments=("working", "sending")),
     "storage service killed": Kind("storage", signal.SIGKILL, GOES_ON, moments=("working", "sending")),
     "ffmpeg killed": Kind("ffmpeg", signal.SIGKILL, GOES_ON, "ffmpeg", ("working",)),

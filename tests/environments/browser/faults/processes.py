@@ -11,7 +11,6 @@ MARKS = {
     "browser": "--remote-debugging-pipe",
     "renderer": "--type=renderer",
     "gpu": "--type=gpu-process",
-    "network": "--utility-sub-type=network.mojom.NetworkService",
     "storage": "--utility-sub-type=storage.mojom.StorageService",
     "zygote": "--type=zygote",
     "display": "Xvfb",
