@@ -55,6 +55,8 @@ class Screen:
             (top, top * stride, min(BAND_ROWS, size[1] - top) * stride) for top in band_starts(size[1])
         ]
         """First row, offset and length in bytes of each band."""
+        self.band_rows = {top: length // stride for top, _, length in self._bands}
+        """The first row of each band, and how many it has."""
         self.calm = Calm()
         """Says when to look, to all who do."""
         self._anchor: ctypes.c_char | None = anchor
@@ -64,14 +66,10 @@ class Screen:
     def snapshot(self) -> bytearray:
         """A copy of all pixels."""
         frame = bytearray(self.frame_size)
-        self.copy_into(frame)
-        return frame
-
-    def copy_into(self, frame: bytearray) -> None:
-        """Like `snapshot`, into a frame made before: no fresh memory, a third of the time."""
         with self._lock:
             if self._anchor is not None:
                 copy(address_of(frame), self._address, self.frame_size)
+        return frame
 
     def differs(self, frame: bytearray) -> bool:
         """Whether the screen shows anything else than `frame`. Exact; stops at the first difference."""

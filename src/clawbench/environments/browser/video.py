@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from clawbench.environments.browser.encoder import Encoder, EncoderDied, Picture
+from clawbench.environments.browser.frame import Frames
 from clawbench.environments.browser.mp4 import Mp4Writer
 from clawbench.environments.browser.pixels import changed_rows, changed_width
 from clawbench.environments.browser.screen import Screen
@@ -49,7 +50,6 @@ class Video:
         self._screen, self._path, self._ffmpeg, self._fps = screen, path, ffmpeg, fps
         self._on_problem, self.on_unwritable = on_problem, on_unwritable
         self._begun, self._stopping = threading.Event(), threading.Event()
-        self._shown, self._spare = bytearray(screen.frame_size), bytearray(screen.frame_size)
         self._changed_at = self._looked_at = 0.0
         self._last_step = -1
         self._restarts = 0
@@ -63,6 +63,7 @@ class Video:
     async def prepare(self) -> None:
         """Start the encoder, which takes a moment to be up, before there is anything to film."""
         self._loop = asyncio.get_running_loop()
+        self._frames = await asyncio.to_thread(Frames, self._screen)
         self._file = Mp4Writer(self._path, self._screen.size, self._fps)
         try:
             self._encoder = await asyncio.to_thread(self._start_encoder)
@@ -115,7 +116,7 @@ class Video:
         return True
 
     def _film(self) -> None:
-        self._screen.copy_into(self._shown)
+        self._frames.take()
         self._encode(0)
         self._begun.set()
         while not self._stopping.wait(self._until_next_step()):
@@ -130,20 +131,20 @@ class Video:
     def _look(self) -> bool:
         """Take the screen if it changed since the last look."""
         self._looked_at = time.monotonic()
-        if not self._screen.differs(self._shown):
+        if not self._screen.differs(self._frames.shown):
             return False
-        self._screen.update(self._spare)
-        self._shown, self._spare = self._spare, self._shown
+        self._frames.take()
         if not self._only_a_cursor_blinked():
             self._changed_at = self._looked_at
         return True
 
     def _only_a_cursor_blinked(self) -> bool:
         """A text cursor blinks on a page that is quiet for all other purposes."""
-        rows = changed_rows(self._shown, self._spare, self._screen.stride)
+        shown, before, stride = self._frames.shown, self._frames.before, self._screen.stride
+        rows = changed_rows(shown, before, stride)
         if len(rows) > CURSOR_HEIGHT:
             return False
-        return changed_width(self._shown, self._spare, self._screen.stride, rows) <= CURSOR_WIDTH
+        return changed_width(shown, before, stride, rows) <= CURSOR_WIDTH
 
     def _step(self) -> int:
         return int((time.monotonic() - self._zero) * self._fps)
@@ -155,7 +156,7 @@ class Video:
     def _encode(self, step: int) -> None:
         while self._encoder is not None:
             try:
-                self._encoder.write(step, self._shown)
+                self._encoder.write(step, self._frames.picture)
             except EncoderDied as death:
                 self._report(str(death))
                 self._encoder = self._replacement()
@@ -167,6 +168,7 @@ class Video:
         return Encoder(
             self._ffmpeg,
             self._screen.size,
+            self._frames.format,
             self._fps,
             on_configuration=self._begin_file,
             on_picture=self._keep,

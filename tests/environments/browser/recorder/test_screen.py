@@ -79,7 +79,7 @@ def test_the_screen_is_read_as_it_is_now(display: tuple[str, Path], screen: Scre
         paint(display[0], colour)
         assert screen.differs(before)
         buffer = bytearray(screen.frame_size)
-        screen.copy_into(buffer)
+        screen.update(buffer)
         assert not screen.differs(buffer)
         assert buffer == screen.snapshot()
         image = Image.open(io.BytesIO(screen.png(screen.snapshot())))

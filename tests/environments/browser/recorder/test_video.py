@@ -136,6 +136,18 @@ async def test_the_file_plays_at_every_moment_of_the_recording(
             await filmed(path, copy, pixel)
 
 
+async def test_where_we_cannot_convert_colours_ffmpeg_does(
+    display: tuple[str, Path], screen: Screen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ctypes.util.find_library", lambda _name: None)
+    path = tmp_path / "recording.mp4"
+    async with filming(screen, path) as video:
+        for colour, pixel in COLOURS.items():
+            await asyncio.to_thread(paint, display[0], colour)
+            await filmed(path, tmp_path / "copy.mp4", pixel)
+    assert video.problems == []
+
+
 async def test_filming_has_begun_only_when_the_encoder_is_up(screen: Screen, tmp_path: Path) -> None:
     slow, is_up = tmp_path / "slow-ffmpeg", tmp_path / "is-up"
     slow.write_text(f'#!/bin/sh\nsleep 0.5\n: >"{is_up}"\nexec ffmpeg "$@"\n')
