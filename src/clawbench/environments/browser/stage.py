@@ -253,10 +253,10 @@ async def open_relay(
         cdp,
         rules,
         log_file,
+        recorder.contexts,
         on_command=watch.commanded,
         before_command=interceptor.breadth.commanded,
     )
-    recorder.on_contexts_gone = relay.forget_contexts
     stack.push_async_callback(ended_in_time, "relay", relay.close)
     await relay.serve(config.relay_socket)
     return relay

@@ -18,6 +18,7 @@ from clawbench.environments.browser.recorder.actions import (
     VALUE_LENGTH,
     with_inner_target,
 )
+from clawbench.environments.browser.recorder.contexts import Contexts
 from clawbench.environments.browser.recorder.frames import FrameLog
 from clawbench.environments.browser.recorder.lines import RecordFile
 from clawbench.environments.browser.recorder.order import Pending
@@ -69,8 +70,7 @@ class Recorder:
         self._cdp = cdp
         self.on_target: Callable[[str], None] = lambda _: None
         """Hears of each session on a target that does not run yet."""
-        self.on_contexts_gone: Callable[[str], None] = lambda _: None
-        """Hears of each target that loses all its execution contexts, for those of another document."""
+        self.contexts = Contexts()
         self._on_progress, self._on_problem = on_progress, on_problem
         self._loop = asyncio.get_running_loop()
         self._actions = ActionLog(
@@ -110,7 +110,8 @@ class Recorder:
         handlers = (
             ("Runtime.bindingCalled", self._reported),
             ("Runtime.executionContextCreated", self._context_created),
-            ("Runtime.executionContextsCleared", self._contexts_gone),
+            ("Runtime.executionContextDestroyed", self._context_destroyed),
+            ("Runtime.executionContextsCleared", self._contexts_cleared),
             *self._requests.handlers(),
             *self._frames_seen.handlers(),
         )
@@ -201,10 +202,16 @@ class Recorder:
         context = params["context"]
         if context["name"] == WORLD:
             self._frames[session, context["id"]] = context.get("auxData", {}).get("frameId")
+        elif (target := self._targets.recorded_by(session)) is not None:
+            self.contexts.created(target, context["id"], context["uniqueId"])
 
-    def _contexts_gone(self, _params: dict[str, Any], session: str | None) -> None:
+    def _context_destroyed(self, params: dict[str, Any], session: str | None) -> None:
         if (target := self._targets.recorded_by(session)) is not None:
-            self.on_contexts_gone(target)
+            self.contexts.destroyed(target, params["executionContextId"])
+
+    def _contexts_cleared(self, _params: dict[str, Any], session: str | None) -> None:
+        if (target := self._targets.recorded_by(session)) is not None:
+            self.contexts.cleared(target)
 
     # -- actions ---------------------------------------------------------------------------------
 

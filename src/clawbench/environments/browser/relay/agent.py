@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from clawbench.environments.browser.cdp import CdpConnection, Message, decode, encode
+from clawbench.environments.browser.recorder.contexts import Contexts
+from clawbench.environments.browser.relay.contexts import GONE, as_of_number, by_name
 from clawbench.environments.browser.relay.policy import (
+    PAGES,
     RefusalError,
     RelayRules,
     Seat,
@@ -19,6 +22,7 @@ from clawbench.environments.browser.relay.policy import (
 
 REFUSED_CODE = -32000
 NO_SUCH_SESSION = -32001
+RESOLVE = "DOM.resolveNode"
 
 Log = Callable[[str, str | None, str, dict[str, Any], str], None]
 """Session kind, target, method, params, decision."""
@@ -41,6 +45,9 @@ class Surroundings(Protocol):
     @property
     def pages(self) -> frozenset[str]: ...
 
+    @property
+    def contexts(self) -> Contexts: ...
+
     def closes(self, target: str | None) -> None: ...
 
 
@@ -51,9 +58,7 @@ class Owned:
     kind: str
     target: str | None
     contexts: set[int | str] = field(default_factory=set)
-    """Execution contexts whose end the browser will tell the client."""
-    untold: set[int | str] = field(default_factory=set)
-    """Those whose end it will not: the client does not follow them, or no longer."""
+    """Execution contexts that the client was told of."""
 
 
 class Agent:
@@ -103,12 +108,6 @@ class Agent:
         self._sessions[session] = Owned(kind, target)
         self._cdp.claim(session, self._on_event)
 
-    def forget_contexts(self, target: str) -> None:
-        """All of a target's contexts have ended; their numbers may come again, for others."""
-        for owned in self._sessions.values():
-            if owned.target == target:
-                owned.untold.clear()
-
     # -- from the agent --------------------------------------------------------------------------
 
     def received(self, text: bytes) -> None:
@@ -139,22 +138,25 @@ class Agent:
             self._reply({"error": error}, number, session)
             return
 
+        names = self._surroundings.contexts.of(owned.target)
+
         def answer(reply: Message) -> None:
-            self._learn(owned, method, reply)
-            self._reply(reply, number, session)
+            if method == RESOLVE and names is not self._surroundings.contexts.of(owned.target):
+                self._withhold(reply, session)
+            _leave_out_hidden(method, reply)
+            self._reply(as_of_number(reply), number, session)
 
         self._before(method)
         self._surroundings.closes(closed_by(method, allowed, owned.target))
-        self._cdp.send_raw(method, allowed, session, answer)
+        self._cdp.send_raw(method, by_name(method, allowed, names), session, answer)
         # Written down while the browser is at it: an agent's next step waits for its answer, not for us.
         self._log(owned.kind, owned.target, method, params, "allowed")
 
     def _seat(self, owned: Owned) -> Seat:
         targets = self._surroundings.targets
-        same_target = (one for one in self._sessions.values() if one.target == owned.target)
         return Seat(
             kind=owned.kind,
-            contexts=frozenset().union(*(one.contexts | one.untold for one in same_target)),
+            contexts=self._contexts(owned),
             sessions=self.sessions,
             pages=self._surroundings.pages,
             targets=frozenset(targets),
@@ -162,18 +164,19 @@ class Agent:
             contexts_of_browser=frozenset(info.get("browserContextId", "") for info in targets.values()),
         )
 
-    def _learn(self, owned: Owned, method: str, reply: Message) -> None:
-        """Take note of what a reply gives to the agent, and leave out what it must not see."""
-        result = reply.get("result")
-        if not isinstance(result, dict):
-            return
-        if method == "Page.createIsolatedWorld":
-            owned.untold.add(result["executionContextId"])
-        elif method == "Runtime.disable":
-            owned.untold |= owned.contexts
-            owned.contexts.clear()
-        elif method == "Target.getTargets":
-            result["targetInfos"] = [info for info in result["targetInfos"] if is_visible(info)]
+    def _contexts(self, owned: Owned) -> frozenset[int | str]:
+        """Of a document, all but the recorder's. Elsewhere it has none: those the client was told of."""
+        if owned.kind in PAGES:
+            names = self._surroundings.contexts.of(owned.target)
+            return frozenset((*names, *names.values()))
+        same_target = (one for one in self._sessions.values() if one.target == owned.target)
+        return frozenset().union(*(one.contexts for one in same_target))
+
+    def _withhold(self, reply: Message, session: str) -> None:
+        """What was found may belong to a world of the next document: it is nobody's."""
+        if (result := reply.pop("result", None)) is not None:
+            self._cdp.notify("Runtime.releaseObject", {"objectId": result["object"]["objectId"]}, session)
+            reply["error"] = GONE
 
     def _reply(self, reply: Message, number: Any, session: str | None) -> None:
         message: Message = {"id": number}
@@ -246,6 +249,12 @@ class Agent:
         if session is not None and session != self._base:
             message["sessionId"] = session
         self._wire.send(encode(message))
+
+
+def _leave_out_hidden(method: str, reply: Message) -> None:
+    """Take out of a reply what the agent must not see."""
+    if method == "Target.getTargets" and (result := reply.get("result")):
+        result["targetInfos"] = [info for info in result["targetInfos"] if is_visible(info)]
 
 
 def _nobody(_message: Message) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from clawbench.environments.browser.cdp import CdpConnection, CdpError, Message
+from clawbench.environments.browser.recorder.contexts import Contexts
 from clawbench.environments.browser.recorder.lines import RecordFile
 from clawbench.environments.browser.relay.agent import Agent
 from clawbench.environments.browser.relay.policy import (
@@ -43,6 +44,7 @@ class Relay:
         cdp: CdpConnection,
         rules: RelayRules,
         log: RecordFile,
+        contexts: Contexts,
         on_command: Callable[[int], None] = lambda _: None,
         before_command: Callable[[str], None] = lambda _: None,
     ) -> None:
@@ -51,6 +53,7 @@ class Relay:
         self.refused = 0
         self.targets: dict[str, dict[str, Any]] = {}
         """What the agent may see, by id."""
+        self.contexts = contexts
         self._closing: set[str] = set()
         """Those that are there, but not for long."""
         self._cdp, self._rules, self._log = cdp, rules, log
@@ -102,11 +105,6 @@ class Relay:
         """A command that closes it is on its way."""
         if target in self.targets:
             self._closing.add(target)
-
-    def forget_contexts(self, target: str) -> None:
-        """A target shows another document: what agents could reach in the last one is gone."""
-        for agent in self._agents.values():
-            agent.forget_contexts(target)
 
     # -- events ----------------------------------------------------------------------------------
 

@@ -1,0 +1,60 @@
+"""The recorder's world stays out of reach also in the moment in which one document follows another."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from typing import Any
+
+import pytest
+
+from clawbench.environments.browser.recorder import BINDING
+
+pytestmark = pytest.mark.anyio
+
+SITES = ("http://shop.example/", "http://other.example/")
+CHANGES = 8
+
+
+async def worlds_of(page: Any, count: int) -> set[int]:
+    """The numbers of every context that the agent is told of."""
+    frame = (await page("Page.getFrameTree"))["frameTree"]["frame"]["id"]
+    made = [await page("Page.createIsolatedWorld", frameId=frame) for _ in range(count)]
+    told = [
+        event["params"]["context"]["id"]
+        for event in page.events
+        if event["method"] == "Runtime.executionContextCreated"
+    ]
+    return {world["executionContextId"] for world in made} | set(told)
+
+
+@pytest.mark.parametrize("command", ["Runtime.evaluate", "Runtime.callFunctionOn", "DOM.resolveNode"])
+async def test_no_number_of_one_document_leads_into_the_next(open_session: Any, command: str) -> None:
+    """While a page leaves, the browser keeps commands back and hands them to the process that comes."""
+
+    async def ask(page: Any, number: int) -> Any:
+        if command == "Runtime.evaluate":
+            return await page(command, contextId=number, expression=f"typeof {BINDING}")
+        call = {"functionDeclaration": f"() => typeof {BINDING}"}
+        if command == "Runtime.callFunctionOn":
+            return await page(command, executionContextId=number, **call)
+        node = await page(command, executionContextId=number, backendNodeId=next(nodes))
+        return await page("Runtime.callFunctionOn", objectId=node["object"]["objectId"], **call)
+
+    async with open_session({}) as opened:
+        page = await opened.page_client()
+        await page("Runtime.enable")
+        answers: list[Any] = []
+        for number in range(CHANGES):
+            await page.go(SITES[number % 2])
+            numbers = await worlds_of(page, 1 + number % 4)
+            nodes = itertools.cycle(range(1, 9))  # some of the document, in whichever process
+            answers += await asyncio.gather(*(ask(page, n) for n in numbers), return_exceptions=True)
+            going = asyncio.ensure_future(page("Page.navigate", url=SITES[(number + 1) % 2]))
+            while not going.done():
+                answers += await asyncio.gather(
+                    *(ask(page, number) for number in numbers), return_exceptions=True
+                )
+        found = [answer["result"].get("value") for answer in answers if isinstance(answer, dict)]
+        assert set(found) == {"undefined"}
+        assert {str(answer) for answer in answers if not isinstance(answer, dict)}
