@@ -18,7 +18,7 @@ from clawbench.errors import SandboxError
 from clawbench.sandbox import Guardian, proctree
 
 PARENT = """
-import asyncio, sys
+import asyncio, os, signal, sys
 from pathlib import Path
 from clawbench.sandbox import Command, Guardian, open_sandbox
 from clawbench.sandbox.cgroup import Cgroup
@@ -40,8 +40,11 @@ time.sleep(60)
 
 async def main(provider, home, out, mark, groups):
     if groups == "no":
-        Cgroup.open = lambda limits: None
+        Cgroup.open = lambda limits, announce: None
+    if groups == "killed":
+        Cgroup._set = lambda group, limits: os.kill(os.getpid(), signal.SIGKILL)
     guardian = Guardian.start()
+    print(guardian.pid, flush=True)
     Path(home).mkdir()
     sandbox = open_sandbox(provider, home=Path(home), guardian=guardian)
     (sandbox.home / "profile").mkdir()
@@ -50,7 +53,6 @@ async def main(provider, home, out, mark, groups):
     guardian.watch_directory(scratch)
     command = Command([str(base_interpreter()), "-c", DAEMONS, mark], stdout=Path(out), stderr=Path(out))
     process = await sandbox.start(command)
-    print(guardian.pid, process.pid, flush=True)
     await process.wait()
 
 asyncio.run(main(*sys.argv[1:]))
@@ -82,7 +84,7 @@ def test_parent_killed_in_the_middle(provider: str, groups: str, tmp_path: Path)
     argv = [sys.executable, "-c", PARENT, provider, str(home), str(out), mark, groups]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
-        guardian = int(parent.stdout.readline().split()[0])
+        guardian = int(parent.stdout.readline())
         wait_for(lambda: out.exists() and out.read_text(), 10)
         inside = [pid for pid in alive(mark) if pid != parent.pid]
         assert len(inside) == 3
@@ -90,6 +92,26 @@ def test_parent_killed_in_the_middle(provider: str, groups: str, tmp_path: Path)
     left = [home, tmp_path / "home-scratch"]
     wait_for(lambda: not alive(mark) and not any(path.exists() for path in left), 3)
     wait_for(lambda: not proctree.entries([guardian]), 3)
+    assert glob.glob(f"/sys/fs/cgroup/**/clawbench-{parent.pid}-*", recursive=True) == []
+
+
+def test_killed_while_a_control_group_is_made(provider: str, tmp_path: Path) -> None:
+    argv = [
+        sys.executable,
+        "-c",
+        PARENT,
+        provider,
+        str(tmp_path / "home"),
+        str(tmp_path / "out"),
+        "",
+        "killed",
+    ]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        guardian = int(parent.stdout.readline())
+        if parent.wait() != -signal.SIGKILL:
+            pytest.skip("no control group can be made here")
+    wait_for(lambda: not proctree.entries([guardian]), 6)
     assert glob.glob(f"/sys/fs/cgroup/**/clawbench-{parent.pid}-*", recursive=True) == []
 
 
@@ -128,7 +150,7 @@ def test_guardian_killed_too_still_ends_the_processes(provider: str, tmp_path: P
     argv = [sys.executable, "-c", PARENT, provider, str(home), str(out), mark, "no"]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
-        guardian = int(parent.stdout.readline().split()[0])
+        guardian = int(parent.stdout.readline())
         wait_for(lambda: out.exists() and out.read_text(), 10)
         os.kill(guardian, signal.SIGKILL)
         parent.send_signal(signal.SIGKILL)

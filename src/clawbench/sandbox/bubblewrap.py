@@ -126,7 +126,7 @@ class BubblewrapSandbox:
         with killed_on_error(direct, self._guardian):
             launcher = await handover.hello()
             first = int(json.loads(os.read(info, 4096))["child-pid"])
-            process = BubblewrapProcess(direct, first, launcher, command.limits)
+            process = BubblewrapProcess(direct, first, launcher, command.limits, self._guardian)
         await launch(process, handover, command, self.environment(command), HOME, self._guardian)
         return process
 
@@ -218,9 +218,16 @@ class BubblewrapSandbox:
 class BubblewrapProcess(TreeProcess):
     """The first process of the pid namespace: the kernel ends all others with it."""
 
-    def __init__(self, direct: subprocess.Popen[bytes], first: int, launcher: int, limits: Limits) -> None:
+    def __init__(
+        self,
+        direct: subprocess.Popen[bytes],
+        first: int,
+        launcher: int,
+        limits: Limits,
+        guardian: Guardian | None,
+    ) -> None:
         scratch = [f"/proc/{first}/root{path}" for path in SCRATCH]
-        super().__init__(direct, first, watch_limits(limits, first, launcher, scratch))
+        super().__init__(direct, first, watch_limits(limits, first, launcher, guardian, scratch))
         self._first_handle = os.pidfd_open(first)
         self.on_end(lambda: os.close(self._first_handle))
 

@@ -7,6 +7,7 @@ import itertools
 import os
 import select
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
@@ -94,7 +95,8 @@ class Cgroup:
     """Empty in version 1, which does not tell when a fork failed: ask `exceeded` now and then."""
 
     @classmethod
-    def open(cls, limits: Limits) -> Self | None:
+    def open(cls, limits: Limits, announce: Callable[[Path], None] = lambda _: None) -> Self | None:
+        """`announce` hears of each directory before it is made."""
         parents = find_parents()
         if parents is None:
             return None
@@ -102,6 +104,7 @@ class Cgroup:
         group = cls(parents.memory / name, parents.pids / name, parents.version)
         try:
             for path in group.paths:
+                announce(path)
                 path.mkdir()
             group._set(limits)
             group._watch()

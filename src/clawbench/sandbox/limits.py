@@ -9,6 +9,7 @@ from typing import Protocol
 
 from clawbench.sandbox import proctree
 from clawbench.sandbox.cgroup import Cgroup, LimitEvent
+from clawbench.sandbox.guardian import Guardian
 from clawbench.sandbox.protocol import Limits
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -29,12 +30,14 @@ class LimitWatch(Protocol):
         ...
 
 
-def watch_limits(limits: Limits, root: int, launcher: int, scratch: Sequence[str] = ()) -> LimitWatch:
+def watch_limits(
+    limits: Limits, root: int, launcher: int, guardian: Guardian | None, scratch: Sequence[str] = ()
+) -> LimitWatch:
     """Put the waiting `launcher`, from which the tree will grow, under the limits.
 
     `root`: the process all others stay below; `scratch`: file systems that count as memory.
     """
-    group = Cgroup.open(limits) if limits.memory_mb or limits.processes else None
+    group = _group(limits, guardian) if limits.memory_mb or limits.processes else None
     if group is not None:
         try:
             group.add(launcher)
@@ -43,6 +46,11 @@ def watch_limits(limits: Limits, root: int, launcher: int, scratch: Sequence[str
         else:
             return GroupWatch(group)
     return TreeWatch(limits, root, scratch)
+
+
+def _group(limits: Limits, guardian: Guardian | None) -> Cgroup | None:
+    """Known to the guardian before it is there: we may be killed before there is anything in it."""
+    return Cgroup.open(limits, guardian.watch_cgroup) if guardian else Cgroup.open(limits)
 
 
 class GroupWatch:

@@ -116,7 +116,7 @@ class PlainSandbox:
             theirs.close()
             with killed_on_error(direct, self._guardian):
                 launcher = await handover.hello()
-                process = PlainProcess(direct, control, marker, launcher, command.limits)
+                process = PlainProcess(direct, control, marker, launcher, command.limits, self._guardian)
             undo.pop_all()
         env = self.environment(command, marker)
         await launch(process, handover, command, env, str(self.home), self._guardian)
@@ -152,8 +152,9 @@ class PlainProcess(TreeProcess):
         marker: str,
         launcher: int,
         limits: Limits,
+        guardian: Guardian | None,
     ) -> None:
-        super().__init__(direct, direct.pid, watch_limits(limits, direct.pid, launcher))
+        super().__init__(direct, direct.pid, watch_limits(limits, direct.pid, launcher, guardian))
         self._control = control
         self._marker = marker
         self.on_end(control.close)

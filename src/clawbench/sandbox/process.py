@@ -41,13 +41,12 @@ class TreeProcess(ABC):
             self._on_end.append(callback)
 
     def guard(self, guardian: Guardian) -> None:
-        """Let the guardian end the tree and remove the control group, should we be killed."""
+        """Let the guardian end the tree, should we be killed; of the control group it knows already."""
         groups = self._watch.cgroup.paths if self._watch.cgroup else []
         for pid in {self._direct.pid, self.pid}:
             guardian.watch_process(pid)
             self.on_end(partial(guardian.forget_process, pid))
         for path in groups:
-            guardian.watch_cgroup(path)
             self.on_end(partial(guardian.forget_cgroup, path))
 
     def run(self, time_s: float | None) -> None:
