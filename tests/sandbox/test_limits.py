@@ -56,7 +56,7 @@ time.sleep(20)
 @pytest.fixture(params=["cgroup", "watcher"])
 def mechanism(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     if request.param == "watcher":
-        monkeypatch.setattr(Cgroup, "open", lambda limits: None)
+        monkeypatch.setattr(Cgroup, "open", lambda *_: None)
     else:
         group = Cgroup.open(Limits())
         if group is None:

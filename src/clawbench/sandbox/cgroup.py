@@ -111,6 +111,9 @@ class Cgroup:
         except OSError:
             group.remove()
             return None
+        except BaseException:
+            group.remove()
+            raise
         return group
 
     @property

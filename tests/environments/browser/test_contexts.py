@@ -28,6 +28,39 @@ async def worlds_of(page: Any, count: int) -> set[int]:
     return {world["executionContextId"] for world in made} | set(told)
 
 
+async def test_no_object_of_the_recorders_world_is_anybodys(open_session: Any, refused: Any) -> None:
+    """An object's id tells its process, its context and its number: all can be guessed."""
+    async with open_session({}) as opened:
+        page = await opened.page_client()
+        await page("Runtime.enable")
+        await page.go("http://shop.example/")
+        numbers = await worlds_of(page, 1)
+        mine = (await page("Runtime.evaluate", expression="document"))["result"]["objectId"]
+        process, context, _ = mine.split(".")
+        assert int(context) in numbers
+        said = []
+        for number in set(range(1, max(numbers))) - numbers:
+            for call in ({"objectId": f"{process}.{number}.1"}, {"objectId": mine, "arguments": [{}]}):
+                if "arguments" in call:
+                    call["arguments"] = [{"objectId": f"{process}.{number}.1"}]
+                with pytest.raises(refused) as answer:
+                    await page("Runtime.callFunctionOn", functionDeclaration="() => 1", **call)
+                said.append(str(answer.value))
+        assert sum("there is no such object" in one for one in said) >= 2
+
+
+async def test_no_binding_takes_the_place_of_what_the_recorder_uses(open_session: Any, refused: Any) -> None:
+    async with open_session({}) as opened:
+        page = await opened.page_client()
+        await page("Runtime.enable")
+        for name in ("JSON", "addEventListener", "recorder", "Date", "WeakMap"):
+            with pytest.raises(refused, match="that name is taken"):
+                await page("Runtime.addBinding", name=name)
+        await page("Runtime.addBinding", name="__my_own")
+        await page.go("http://shop.example/")
+        assert await page.run("typeof __my_own") == "function"
+
+
 @pytest.mark.parametrize("command", ["Runtime.evaluate", "Runtime.callFunctionOn", "DOM.resolveNode"])
 async def test_no_number_of_one_document_leads_into_the_next(open_session: Any, command: str) -> None:
     """While a page leaves, the browser keeps commands back and hands them to the process that comes."""
@@ -57,4 +90,5 @@ async def test_no_number_of_one_document_leads_into_the_next(open_session: Any, 
                 )
         found = [answer["result"].get("value") for answer in answers if isinstance(answer, dict)]
         assert set(found) == {"undefined"}
-        assert {str(answer) for answer in answers if not isinstance(answer, dict)}
+        errors = {str(answer) for answer in answers if not isinstance(answer, dict)}
+        assert "Cannot find context with specified id" in errors

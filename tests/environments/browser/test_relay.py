@@ -21,6 +21,7 @@ FORBIDDEN: list[tuple[str, dict[str, Any]]] = [
     ("DOM.setFileInputFiles", {"files": ["/etc/passwd"], "nodeId": 1}),
     ("Network.loadNetworkResource", {"url": "http://shop.example/order", "options": {}}),
     ("Runtime.addBinding", {"name": BINDING}),
+    ("Runtime.addBinding", {"name": "JSON"}),
     ("Page.addScriptToEvaluateOnNewDocument", {"source": "1", "worldName": WORLD}),
     ("Runtime.evaluate", {"expression": "1", "contextId": 9999}),
     ("Target.createBrowserContext", {"proxyServer": "direct://"}),
@@ -39,7 +40,7 @@ async def test_an_agent_can_browse_and_nothing_else(open_session: Any, until: An
         await page.go("http://shop.example/")
         assert await page.run("document.title") == "Shop"
         for method, params in FORBIDDEN:
-            with pytest.raises(refused, match="Not allowed here"):
+            with pytest.raises(refused, match=r"Not allowed here|Cannot find context"):
                 await page(method, **params)
         await check_contexts(page, refused)
         await check_sessions(browser, page, refused)
@@ -84,7 +85,7 @@ async def check_contexts(page: Any, refused: Any) -> None:
     assert all(context["name"] != WORLD for context in contexts)
     known = {context["id"] for context in contexts}
     for number in set(range(1, 40)) - known:
-        with pytest.raises(refused, match="there is no execution context"):
+        with pytest.raises(refused, match="Cannot find context"):
             await page("Runtime.evaluate", expression=f"typeof {BINDING}", contextId=number)
     assert await page.run(f"typeof {BINDING}") == "undefined"
 
@@ -103,7 +104,7 @@ async def test_contexts_of_the_last_document_are_not_those_of_the_next(
             await page("Runtime.evaluate", expression="1", contextId=number)
         await page.go("http://other.example/")
         for number in numbers:
-            with pytest.raises(refused, match="there is no execution context"):
+            with pytest.raises(refused, match="Cannot find context"):
                 await page("Runtime.evaluate", expression="1", contextId=number)
         world = await page("Page.createIsolatedWorld", frameId=frame)
         await page("Runtime.evaluate", expression="1", contextId=world["executionContextId"])

@@ -51,7 +51,7 @@ class Colours:
         made: int | None = self._library.sws_getContext(*one, *other, NEAREST, None, None, None)
         if made is None:
             raise OSError("this libswscale converts no such pictures")
-        weakref.finalize(self, self._library.sws_freeContext, made)
+        weakref.finalize(self, self._library.sws_freeContext, made).atexit = False
         table = self._library.sws_getCoefficients(BT709)
         self._library.sws_setColorspaceDetails(made, table, FULL, table, LIMITED, 0, UNCHANGED, UNCHANGED)
         return made

@@ -70,7 +70,9 @@ class Encoder:
         assert self._process.stdout is not None
         self._input, self._output = self._process.stdin, self._process.stdout
         with suppress(OSError):
-            fcntl.fcntl(self._input.fileno(), fcntl.F_SETPIPE_SZ, PIPE_SIZE)
+            # Less than a picture: when one has been handed over, nothing is left of the one before.
+            smaller = min(PIPE_SIZE, size[0] * size[1] // 2)
+            fcntl.fcntl(self._input.fileno(), fcntl.F_SETPIPE_SZ, smaller)
         self._reader = threading.Thread(target=self._read, name="video-pictures", daemon=True)
         self._reader.start()
 

@@ -19,7 +19,7 @@ from clawbench.environments.browser.gate.interceptor import Interceptor
 from clawbench.environments.browser.launch import DOWNLOADS, Browser, launch, short_directory
 from clawbench.environments.browser.online import Online
 from clawbench.environments.browser.protocol import SessionConfig
-from clawbench.environments.browser.recorder import BINDING, WORLD, Recorder
+from clawbench.environments.browser.recorder import BINDING, WORLD, Recorder, names_in_use
 from clawbench.environments.browser.recorder.lines import RecordFile
 from clawbench.environments.browser.relay import Relay, RelayRules
 from clawbench.environments.browser.screen import Screen
@@ -234,7 +234,7 @@ def _sandbox(config: SessionConfig, scratch: Path, guardian: Guardian, name: str
 def _rules(config: SessionConfig, browser: Browser) -> RelayRules:
     uploads = {name: browser.sandbox.inside(name) for name in config.uploads}
     downloads = browser.sandbox.inside(DOWNLOADS)
-    return RelayRules(world=WORLD, binding=BINDING, uploads=uploads, downloads=downloads)
+    return RelayRules(WORLD, BINDING, names_in_use(), uploads=uploads, downloads=downloads)
 
 
 async def open_relay(

@@ -1,26 +1,66 @@
-"""The execution contexts of documents. The recorder hears of them before any other client does."""
+"""The execution contexts of documents: which are anybody's, and which are the recorder's own world."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+NONE: Mapping[int, str] = MappingProxyType({})
+
+
+@dataclass
+class _Document:
+    """What a target shows until it shows something else."""
+
+    names: dict[int, str] = field(default_factory=dict)
+    recorders: set[int] = field(default_factory=set)
+    awaited: dict[int, list[Callable[[], None]]] = field(default_factory=dict)
 
 
 class Contexts:
-    """All of them but the recorder's own world."""
+    """Told of them by the browser, whoever follows them."""
 
     def __init__(self) -> None:
-        self._names: dict[str, dict[int, str]] = {}
+        self._documents: dict[str, _Document] = {}
 
     def of(self, target: str | None) -> Mapping[int, str]:
-        """Number -> unique name. The same object as long as the target shows the same document."""
-        return self._names.setdefault(target or "", {})
+        """Number -> unique name of all but the recorder's. Another object for another document."""
+        document = self._documents.get(target or "")
+        return document.names if document else NONE
+
+    def is_recorders(self, target: str | None, number: int) -> bool:
+        document = self._documents.get(target or "")
+        return document is not None and number in document.recorders
+
+    def when_known(self, target: str, number: int, then: Callable[[], None]) -> None:
+        """Call back once the context is known, or its document gone."""
+        document = self._documents.setdefault(target, _Document())
+        if number in document.names:
+            then()
+        else:
+            document.awaited.setdefault(number, []).append(then)
 
     def created(self, target: str, number: int, name: str) -> None:
-        self._names.setdefault(target, {})[number] = name
+        document = self._documents.setdefault(target, _Document())
+        if number not in document.recorders:  # else somebody else is late to tell of the last document
+            document.names[number] = name
+        for then in document.awaited.pop(number, ()):
+            then()
+
+    def created_for_recorder(self, target: str, number: int) -> None:
+        document = self._documents.setdefault(target, _Document())
+        document.recorders.add(number)
+        document.names.pop(number, None)
 
     def destroyed(self, target: str, number: int) -> None:
-        self._names.get(target, {}).pop(number, None)
+        if document := self._documents.get(target):
+            document.names.pop(number, None)
+            document.recorders.discard(number)
 
     def cleared(self, target: str) -> None:
-        """The target shows another document."""
-        self._names.pop(target, None)
+        """The target shows another document, or none any more."""
+        if document := self._documents.pop(target, None):
+            for waiting in document.awaited.values():
+                for then in waiting:
+                    then()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import re
 from collections.abc import Callable, Mapping
 from importlib import resources
 from typing import Any
@@ -81,7 +82,7 @@ class Recorder:
         self._requests = RequestLog(cdp, self._request_lines, self._progress)
         self._frames_seen = FrameLog(run.websocket, self._report)
         self._screenshots = Screenshots(screen, run.screenshots, self._report)
-        self._targets = Targets(cdp, self._prepare)
+        self._targets = Targets(cdp, self._prepare, self.contexts.cleared)
         self._frames: dict[tuple[str | None, int], str] = {}
         self._looking: set[asyncio.Task[None]] = set()
         self._closed = False
@@ -200,9 +201,12 @@ class Recorder:
 
     def _context_created(self, params: dict[str, Any], session: str | None) -> None:
         context = params["context"]
+        target = self._targets.recorded_by(session)
         if context["name"] == WORLD:
             self._frames[session, context["id"]] = context.get("auxData", {}).get("frameId")
-        elif (target := self._targets.recorded_by(session)) is not None:
+            if target is not None:
+                self.contexts.created_for_recorder(target, context["id"])
+        elif target is not None:
             self.contexts.created(target, context["id"], context["uniqueId"])
 
     def _context_destroyed(self, params: dict[str, Any], session: str | None) -> None:
@@ -255,6 +259,11 @@ class Recorder:
 
     def _progress(self) -> None:
         self._on_progress(self.actions, self.requests)
+
+
+def names_in_use() -> frozenset[str]:
+    """Every word of the injected script, among them all that it takes from its global object."""
+    return frozenset(re.findall(r"[A-Za-z_$][\w$]*", injected_script()))
 
 
 def injected_script(**limits: int) -> str:

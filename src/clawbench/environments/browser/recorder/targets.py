@@ -18,8 +18,14 @@ ATTACH_WITHIN_S = 10.0
 class Targets:
     """Follows every target from its first instruction on; each is prepared, then let go."""
 
-    def __init__(self, cdp: CdpConnection, prepare: Callable[[str, str], None]) -> None:
-        self._cdp, self._prepare = cdp, prepare
+    def __init__(
+        self,
+        cdp: CdpConnection,
+        prepare: Callable[[str, str], None],
+        left: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        """`prepare` is given a session on each target and what it is, `left` each target that has ended."""
+        self._cdp, self._prepare, self._left = cdp, prepare, left
         self._first_sessions: dict[str, str] = {}
         """Target -> the session that records it; a worker may be attached by more than one parent."""
         self._starting: set[asyncio.Future[dict[str, Any]]] = set()
@@ -61,3 +67,4 @@ class Targets:
         session = params["sessionId"]
         for target in [t for t, s in self._first_sessions.items() if s == session]:
             del self._first_sessions[target]
+            self._left(target)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 from clawbench.environments.browser.cdp import CdpConnection, Message, decode, encode
 from clawbench.environments.browser.recorder.contexts import Contexts
-from clawbench.environments.browser.relay.contexts import GONE, as_of_number, by_name
+from clawbench.environments.browser.relay.contexts import GONE, as_of_number, by_name, owners
 from clawbench.environments.browser.relay.policy import (
     PAGES,
+    NoContextError,
     RefusalError,
     RelayRules,
     Seat,
@@ -22,7 +24,6 @@ from clawbench.environments.browser.relay.policy import (
 
 REFUSED_CODE = -32000
 NO_SUCH_SESSION = -32001
-RESOLVE = "DOM.resolveNode"
 
 Log = Callable[[str, str | None, str, dict[str, Any], str], None]
 """Session kind, target, method, params, decision."""
@@ -59,6 +60,8 @@ class Owned:
     target: str | None
     contexts: set[int | str] = field(default_factory=set)
     """Execution contexts that the client was told of."""
+    held_back: list[bytes] | None = None
+    """Commands that wait for an answer: what it gives away may not be the client's, and be taken back."""
 
 
 class Agent:
@@ -126,25 +129,55 @@ class Agent:
             self._log("unknown", None, method, params, "refused: no such session")
             self._reply({"error": error}, number, session)
             return
+        if owned.held_back is not None:
+            owned.held_back.append(text)
+            return
         self._carry(number, session, owned, method, params)
+
+    def _check_objects(self, owned: Owned, params: dict[str, Any]) -> None:
+        if any(self._surroundings.contexts.is_recorders(owned.target, one) for one in owners(params)):
+            raise RefusalError("there is no such object")
+
+    def _answered(self, owned: Owned, method: str, reply: Message, number: Any, session: str) -> None:
+        """Hand a reply on; of a new world only when it can be used."""
+        result = reply.get("result")
+        if method == "Target.getTargets" and result:
+            result["targetInfos"] = [info for info in result["targetInfos"] if is_visible(info)]
+        if method == "Page.createIsolatedWorld" and result and owned.target:
+            world, reply_now = result["executionContextId"], partial(self._reply, reply, number, session)
+            self._surroundings.contexts.when_known(owned.target, world, reply_now)
+            return
+        self._reply(reply, number, session)
+
+    def _go_on(self, owned: Owned) -> None:
+        """With what the client has sent while a node was given to a context by its number."""
+        held_back, owned.held_back = owned.held_back, None
+        for text in held_back or ():
+            self.received(text)
 
     def _carry(self, number: Any, session: str, owned: Owned, method: str, params: dict[str, Any]) -> None:
         try:
             seat = self._seat(owned) if depends_on_seat(method, params) else Seat(owned.kind)
             allowed = judge(self._rules, seat, method, params)
+            self._check_objects(owned, params)
         except RefusalError as refusal:
             self._log(owned.kind, owned.target, method, params, f"refused: {refusal}")
             error = {"code": REFUSED_CODE, "message": f"Not allowed here: {method}: {refusal}"}
-            self._reply({"error": error}, number, session)
+            gone = isinstance(refusal, NoContextError) and owned.kind in PAGES
+            self._reply({"error": GONE if gone else error}, number, session)
             return
 
         names = self._surroundings.contexts.of(owned.target)
+        resolves = method == "DOM.resolveNode" and "executionContextId" in allowed
+        if resolves:
+            owned.held_back = []
 
         def answer(reply: Message) -> None:
-            if method == RESOLVE and names is not self._surroundings.contexts.of(owned.target):
+            if resolves and names is not self._surroundings.contexts.of(owned.target):
                 self._withhold(reply, session)
-            _leave_out_hidden(method, reply)
-            self._reply(as_of_number(reply), number, session)
+            self._answered(owned, method, as_of_number(reply), number, session)
+            if resolves:
+                self._go_on(owned)
 
         self._before(method)
         self._surroundings.closes(closed_by(method, allowed, owned.target))
@@ -227,6 +260,8 @@ class Agent:
         context = params["context"]
         if context.get("name") == self._rules.world:
             return False
+        if owned.target and owned.kind in PAGES:
+            self._surroundings.contexts.created(owned.target, context["id"], context["uniqueId"])
         owned.contexts.add(context["id"])
         if "uniqueId" in context:
             owned.contexts.add(context["uniqueId"])
@@ -242,6 +277,14 @@ class Agent:
         owned.contexts.clear()
         return True
 
+    def _thrown(self, _session: str, owned: Owned, params: dict[str, Any]) -> bool:
+        """It would hand the client an object of the world in which it was thrown."""
+        thrown_in = params["exceptionDetails"].get("executionContextId", 0)
+        return not self._surroundings.contexts.is_recorders(owned.target, thrown_in)
+
+    def _said(self, _session: str, owned: Owned, params: dict[str, Any]) -> bool:
+        return not self._surroundings.contexts.is_recorders(owned.target, params["executionContextId"])
+
     def _binding_called(self, _session: str, _owned: Owned, params: dict[str, Any]) -> bool:
         return bool(params.get("name") != self._rules.binding)
 
@@ -249,12 +292,6 @@ class Agent:
         if session is not None and session != self._base:
             message["sessionId"] = session
         self._wire.send(encode(message))
-
-
-def _leave_out_hidden(method: str, reply: Message) -> None:
-    """Take out of a reply what the agent must not see."""
-    if method == "Target.getTargets" and (result := reply.get("result")):
-        result["targetInfos"] = [info for info in result["targetInfos"] if is_visible(info)]
 
 
 def _nobody(_message: Message) -> None:
@@ -265,6 +302,8 @@ Follow = Callable[[Agent, str, Owned, dict[str, Any]], bool]
 
 FOLLOWED: dict[str, Follow] = {
     "Runtime.bindingCalled": Agent._binding_called,
+    "Runtime.consoleAPICalled": Agent._said,
+    "Runtime.exceptionThrown": Agent._thrown,
     "Runtime.executionContextCreated": Agent._context_created,
     "Runtime.executionContextDestroyed": Agent._context_destroyed,
     "Runtime.executionContextsCleared": Agent._contexts_cleared,

@@ -89,6 +89,7 @@ REFUSED = {
     "Page.setWebLifecycleState": "it would stop the recorder",
     "Page.waitForDebugger": "it would stop the recorder",
     "Runtime.compileScript": "use Runtime.evaluate",
+    "Runtime.globalLexicalScopeNames": "use Runtime.evaluate",
     "Runtime.queryObjects": "it reaches other worlds",
     "Runtime.runScript": "use Runtime.evaluate",
     "Runtime.terminateExecution": "it would stop the recorder",

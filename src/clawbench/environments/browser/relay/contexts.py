@@ -6,7 +6,7 @@ meant a world of the agent's may mean the recorder's there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from clawbench.environments.browser.cdp import Message
@@ -25,6 +25,19 @@ def by_name(method: str, params: dict[str, Any], names: Mapping[int, str]) -> di
         return params
     rest = {one: value for one, value in params.items() if one != number}
     return {**rest, NAME: names[params[number]]}
+
+
+def owners(value: Any) -> Iterator[int]:
+    """The contexts of all objects that parameters name; an object's id is `process.context.number`."""
+    if isinstance(value, list):
+        for one in value:
+            yield from owners(one)
+    elif isinstance(value, dict):
+        for name, one in value.items():
+            if name == "objectId" and (context := str(one).split(".")[1:2]) and context[0].isdecimal():
+                yield int(context[0])
+            else:
+                yield from owners(one)
 
 
 def as_of_number(reply: Message) -> Message:

@@ -40,6 +40,8 @@ class RelayRules:
     """Name of the recorder's isolated world."""
     binding: str
     """Name of the recorder's binding."""
+    taken: frozenset[str] = frozenset()
+    """Names that no other binding may have: one by it would stand in the recorder's world, too."""
     uploads: Mapping[str, str] = field(default_factory=dict)
     """Files the agent may upload: as it names them -> as the browser sees them."""
     downloads: str = "/tmp/downloads"
@@ -68,6 +70,10 @@ class RefusalError(Exception):
     """The reason why a command is refused."""
 
 
+class NoContextError(RefusalError):
+    """It is for a context that is not, or no longer, there."""
+
+
 def judge(rules: RelayRules, seat: Seat, method: str, params: dict[str, Any]) -> dict[str, Any]:
     """The parameters with which the command may go to the browser; RefusalError where it may not."""
     try:
@@ -86,7 +92,7 @@ def _judged(rules: RelayRules, seat: Seat, method: str, params: dict[str, Any]) 
         raise RefusalError("the Fetch domain is offered on pages only")
     for name in CONTEXT_PARAMETERS:
         if name in params and params[name] not in seat.contexts:
-            raise RefusalError(f"there is no execution context {params[name]!r}")
+            raise NoContextError(f"there is no execution context {params[name]!r}")
     if rules.world in (params.get("worldName"), params.get("executionContextName")):
         raise RefusalError("that world is taken")
     check = CHECKS.get(method)
@@ -220,8 +226,10 @@ def _inside(rules: RelayRules, files: Any) -> list[str]:
 
 
 def _binds(rules: RelayRules, _seat: Seat, params: dict[str, Any]) -> dict[str, Any]:
-    if params.get("name") == rules.binding:
+    if params.get("name") in rules.taken | {rules.binding}:
         raise RefusalError("that name is taken")
+    if "executionContextId" in params:
+        raise RefusalError("name its world: executionContextName")
     return params
 
 

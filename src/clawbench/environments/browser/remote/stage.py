@@ -13,7 +13,7 @@ from pydantic import SecretStr
 from clawbench.environments.browser.cdp import CdpError
 from clawbench.environments.browser.gate.interceptor import Interceptor
 from clawbench.environments.browser.protocol import SessionConfig
-from clawbench.environments.browser.recorder import BINDING, WORLD, Recorder
+from clawbench.environments.browser.recorder import BINDING, WORLD, Recorder, names_in_use
 from clawbench.environments.browser.relay import RelayRules
 from clawbench.environments.browser.remote.canvas import Canvas
 from clawbench.environments.browser.remote.connection import ContextConnection
@@ -106,7 +106,7 @@ async def _has_pictures(screencast: Screencast) -> bool:
 def _rules(config: SessionConfig) -> RelayRules:
     """Files are named as they lie here: their content is sent (`uploads`). Nothing is downloaded."""
     uploads = {name: str(file) for name, file in config.uploads.items()}
-    return RelayRules(world=WORLD, binding=BINDING, uploads=uploads, downloads="")
+    return RelayRules(WORLD, BINDING, names_in_use(), uploads=uploads, downloads="")
 
 
 def _notices(version: str, place: Place, *, pictures: bool) -> list[str]:
