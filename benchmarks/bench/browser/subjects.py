@@ -15,7 +15,7 @@ from pathlib import Path
 
 from clawbench.doctor import find_browser
 from clawbench.environments.browser import BrowserSession, EgressRules, SessionConfig
-from clawbench.environments.browser.flags import SHORT_WAYS, UNSANDBOXED, flags, preferences
+from clawbench.environments.browser.flags import DETOURS, UNSANDBOXED, flags, preferences
 from clawbench.environments.browser.launch import write_profile
 from clawbench.errors import MissingPartError
 from clawbench.results import RunDirectory, StopReason
@@ -117,8 +117,10 @@ async def plain(scratch: Path, site: Site) -> AsyncIterator[Subject]:
 
 def plain_flags(profile: Path, site: Site) -> list[str]:
     ours = flags(profile=str(profile), proxy_port=0, websocket_port=0, width=SIZE[0], height=SIZE[1])
-    of_sessions = ("--remote-debugging-pipe", "--proxy-", *SHORT_WAYS)
+    of_sessions = ("--remote-debugging-pipe", "--proxy-", "--enable-features=")
     kept = [flag for flag in ours if not flag.startswith(of_sessions)]
+    for detour in DETOURS:
+        kept = [flag.replace(f",{detour}", "") for flag in kept]
     return [
         *UNSANDBOXED,
         "--remote-debugging-port=0",

@@ -78,17 +78,23 @@ UNSEEN = (
 UNSEEN_IN_PAGES = ("BackgroundFetch",)
 """The same, for features that belong to Blink."""
 
-OWN_THREAD = "NetworkServiceDedicatedThread"
-SHORT_WAYS = ("--enable-features=NetworkServiceInProcess2",)
+DETOURS = ("NetworkServiceDedicatedThread", "SpareRendererForSitePerProcess")
+"""A thread of the network's own, and a renderer started on suspicion while the page of the last one loads."""
+SHORT_WAYS = ("NetworkServiceInProcess2", "DiskCacheBackendExperiment:backend/blockfile")
 """As long as requests can be held, all of them pass the main process. With the network inside it, on the
-thread that hears from pages, they need not go to yet another process and back."""
+thread that hears from pages, they need not go to yet another process and back. A cache in few files spares
+each request several hops between threads."""
 
 ONE_WAY_OUT = (
     "--disable-quic",
     "--proxy-bypass-list=<-loopback>",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
-    "--disable-features=" + ",".join((*CALLING_HOME, *UNSEEN, OWN_THREAD)),
+)
+
+FEATURES = (
+    "--enable-features=" + ",".join(SHORT_WAYS),
+    "--disable-features=" + ",".join((*CALLING_HOME, *UNSEEN, *DETOURS)),
     "--disable-blink-features=" + ",".join(UNSEEN_IN_PAGES),
 )
 
@@ -129,7 +135,7 @@ def flags(
         *QUIET,
         *STEADY,
         *ONE_WAY_OUT,
-        *SHORT_WAYS,
+        *FEATURES,
         *extra,
         "about:blank",
     ]
