@@ -38,22 +38,81 @@ async def test_no_object_of_the_recorders_world_is_anybodys(open_session: Any, r
         mine = (await page("Runtime.evaluate", expression="document"))["result"]["objectId"]
         process, context, _ = mine.split(".")
         assert int(context) in numbers
-        said = []
+        said: dict[str, list[str]] = {}
         for number in set(range(1, max(numbers))) - numbers:
-            for call in ({"objectId": f"{process}.{number}.1"}, {"objectId": mine, "arguments": [{}]}):
-                if "arguments" in call:
-                    call["arguments"] = [{"objectId": f"{process}.{number}.1"}]
-                with pytest.raises(refused) as answer:
-                    await page("Runtime.callFunctionOn", functionDeclaration="() => 1", **call)
-                said.append(str(answer.value))
-        assert sum("there is no such object" in one for one in said) >= 2
+            for spelling in ("{}.{}.1", "{}.+{}.1", "{}. {}.1", "{}.0{}.1"):
+                guessed = spelling.format(process, number)
+                for method, call in named_in_many_ways(mine, guessed):
+                    with pytest.raises(refused) as answer:
+                        await page(method, **call)
+                    said.setdefault(f"{method} {spelling}", []).append(str(answer.value))
+        for one, answers in said.items():
+            assert any("there is no such object" in answer for answer in answers), one
+
+
+def named_in_many_ways(mine: str, guessed: str) -> list[tuple[str, dict[str, Any]]]:
+    call = {"functionDeclaration": "() => 1"}
+    return [
+        ("Runtime.callFunctionOn", {"objectId": guessed, **call}),
+        ("Runtime.callFunctionOn", {"objectId": mine, "arguments": [{"objectId": guessed}], **call}),
+        ("Runtime.awaitPromise", {"promiseObjectId": guessed}),
+        ("Runtime.getExceptionDetails", {"errorObjectId": guessed}),
+    ]
+
+
+async def test_what_is_thrown_in_the_recorders_world_cannot_be_had(open_session: Any) -> None:
+    """A page can send events from within events until the recorder's own listener runs out of stack."""
+    async with open_session({}) as opened:
+        page = await opened.page_client()
+        await page("Runtime.enable")
+        await page.go("http://shop.example/")
+        mine = (await page("Runtime.evaluate", expression="document.body"))["result"]["objectId"]
+        process, context, _ = mine.split(".")
+        again = "document.body.dispatchEvent(new MouseEvent('click'))"
+        await page.run(f"document.body.onclick = () => {again}; try {{ {again} }} catch {{}} 1")
+        guesses = [
+            page(
+                "Runtime.callFunctionOn",
+                objectId=f"{process}.{sign}{world}.{number}",
+                functionDeclaration=f"() => typeof {BINDING}",
+            )
+            for world, number in itertools.product(range(1, int(context) + 5), range(1, 6))
+            for sign in ("", "+", " ")
+        ]
+        answers = await asyncio.gather(*guesses, return_exceptions=True)
+        found = [answer["result"]["value"] for answer in answers if isinstance(answer, dict)]
+        assert set(found) <= {"undefined"}
+
+
+async def test_a_dialog_can_be_closed_while_a_node_is_being_resolved(open_session: Any, until: Any) -> None:
+    async with open_session({}) as opened:
+        page = await opened.page_client()
+        for domain in ("Runtime", "Page", "DOM"):
+            await page(f"{domain}.enable")
+        await page.go("http://shop.example/")
+        node = (await page("DOM.getDocument"))["root"]["backendNodeId"]
+        (number, *_) = await worlds_of(page, 1)
+        shown = asyncio.ensure_future(page("Runtime.evaluate", expression="alert(1)"))
+        opening = "Page.javascriptDialogOpening"
+        await until(lambda: any(event["method"] == opening for event in page.events))
+        resolved = asyncio.ensure_future(
+            page("DOM.resolveNode", backendNodeId=node, executionContextId=number)
+        )
+        await until(lambda: "DOM.resolveNode" in opened.run.relay_log.read_text())
+        async with asyncio.timeout(10):
+            await page("Page.handleJavaScriptDialog", accept=True)
+            found = (await resolved)["object"]["objectId"]
+            call = {"functionDeclaration": "function () { return this.nodeName }"}
+            named = await page("Runtime.callFunctionOn", objectId=found, **call)
+            await shown
+        assert named["result"]["value"] == "#document"
 
 
 async def test_no_binding_takes_the_place_of_what_the_recorder_uses(open_session: Any, refused: Any) -> None:
     async with open_session({}) as opened:
         page = await opened.page_client()
         await page("Runtime.enable")
-        for name in ("JSON", "addEventListener", "recorder", "Date", "WeakMap"):
+        for name in ("JSON", "addEventListener", "recorder", "Date", "WeakMap", "onresize", "__proto__"):
             with pytest.raises(refused, match="that name is taken"):
                 await page("Runtime.addBinding", name=name)
         await page("Runtime.addBinding", name="__my_own")

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from clawbench.environments.browser.cdp import CdpConnection, Message, decode, encode
 from clawbench.environments.browser.recorder.contexts import Contexts
-from clawbench.environments.browser.relay.contexts import GONE, as_of_number, by_name, owners
+from clawbench.environments.browser.relay.contexts import GONE, as_of_number, by_name, objects, owner
 from clawbench.environments.browser.relay.policy import (
     PAGES,
     NoContextError,
@@ -24,6 +24,7 @@ from clawbench.environments.browser.relay.policy import (
 
 REFUSED_CODE = -32000
 NO_SUCH_SESSION = -32001
+RESOLVING = "DOM.resolveNode"
 
 Log = Callable[[str, str | None, str, dict[str, Any], str], None]
 """Session kind, target, method, params, decision."""
@@ -61,7 +62,7 @@ class Owned:
     contexts: set[int | str] = field(default_factory=set)
     """Execution contexts that the client was told of."""
     held_back: list[bytes] | None = None
-    """Commands that wait for an answer: what it gives away may not be the client's, and be taken back."""
+    """Commands on objects, waiting for an answer: what it gives away may be taken back."""
 
 
 class Agent:
@@ -129,14 +130,16 @@ class Agent:
             self._log("unknown", None, method, params, "refused: no such session")
             self._reply({"error": error}, number, session)
             return
-        if owned.held_back is not None:
-            owned.held_back.append(text)
+        if owned.held_back is not None and (method == RESOLVING or any(objects(params))):
+            owned.held_back.append(text)  # any other may be what the answer waits for: a dialog to be closed
             return
         self._carry(number, session, owned, method, params)
 
     def _check_objects(self, owned: Owned, params: dict[str, Any]) -> None:
-        if any(self._surroundings.contexts.is_recorders(owned.target, one) for one in owners(params)):
-            raise RefusalError("there is no such object")
+        for one in objects(params):
+            context = owner(one)
+            if context is None or self._surroundings.contexts.is_recorders(owned.target, context):
+                raise RefusalError("there is no such object")
 
     def _answered(self, owned: Owned, method: str, reply: Message, number: Any, session: str) -> None:
         """Hand a reply on; of a new world only when it can be used."""
@@ -168,7 +171,7 @@ class Agent:
             return
 
         names = self._surroundings.contexts.of(owned.target)
-        resolves = method == "DOM.resolveNode" and "executionContextId" in allowed
+        resolves = method == RESOLVING and "executionContextId" in allowed
         if resolves:
             owned.held_back = []
 
@@ -208,8 +211,13 @@ class Agent:
     def _withhold(self, reply: Message, session: str) -> None:
         """What was found may belong to a world of the next document: it is nobody's."""
         if (result := reply.pop("result", None)) is not None:
-            self._cdp.notify("Runtime.releaseObject", {"objectId": result["object"]["objectId"]}, session)
+            self._release(result, session)
             reply["error"] = GONE
+
+    def _release(self, told: dict[str, Any], session: str) -> None:
+        """Objects that the browser has given to a session whose client does not hear of them."""
+        for one in objects(told):
+            self._cdp.notify("Runtime.releaseObject", {"objectId": one}, session)
 
     def _reply(self, reply: Message, number: Any, session: str | None) -> None:
         message: Message = {"id": number}
@@ -277,13 +285,19 @@ class Agent:
         owned.contexts.clear()
         return True
 
-    def _thrown(self, _session: str, owned: Owned, params: dict[str, Any]) -> bool:
+    def _thrown(self, session: str, owned: Owned, params: dict[str, Any]) -> bool:
         """It would hand the client an object of the world in which it was thrown."""
         thrown_in = params["exceptionDetails"].get("executionContextId", 0)
-        return not self._surroundings.contexts.is_recorders(owned.target, thrown_in)
+        return self._is_for_client(session, owned, thrown_in, params)
 
-    def _said(self, _session: str, owned: Owned, params: dict[str, Any]) -> bool:
-        return not self._surroundings.contexts.is_recorders(owned.target, params["executionContextId"])
+    def _said(self, session: str, owned: Owned, params: dict[str, Any]) -> bool:
+        return self._is_for_client(session, owned, params["executionContextId"], params)
+
+    def _is_for_client(self, session: str, owned: Owned, context: int, params: dict[str, Any]) -> bool:
+        recorders = self._surroundings.contexts.is_recorders(owned.target, context)
+        if recorders:
+            self._release(params, session)
+        return not recorders
 
     def _binding_called(self, _session: str, _owned: Owned, params: dict[str, Any]) -> bool:
         return bool(params.get("name") != self._rules.binding)

@@ -6,6 +6,7 @@ meant a world of the agent's may mean the recorder's there.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -14,6 +15,8 @@ from clawbench.environments.browser.cdp import Message
 NUMBERS = {"Runtime.evaluate": "contextId", "Runtime.callFunctionOn": "executionContextId"}
 """Commands that run code in a context, and how they take its number."""
 NAME, UNKNOWN_NAME = "uniqueContextId", "uniqueContextId not found"
+OBJECT_ID = re.compile(r"-?\d+\.(?P<context>\d+)\.\d+", re.ASCII)
+"""Process, context and number."""
 GONE = {"code": -32000, "message": "Cannot find context with specified id"}
 """What the browser says of a number; clients conclude that the page has left."""
 
@@ -27,17 +30,23 @@ def by_name(method: str, params: dict[str, Any], names: Mapping[int, str]) -> di
     return {**rest, NAME: names[params[number]]}
 
 
-def owners(value: Any) -> Iterator[int]:
-    """The contexts of all objects that parameters name; an object's id is `process.context.number`."""
+def objects(value: Any) -> Iterator[Any]:
+    """The ids of all objects that parameters or an event name: `objectId`, `promiseObjectId` and so on."""
     if isinstance(value, list):
         for one in value:
-            yield from owners(one)
+            yield from objects(one)
     elif isinstance(value, dict):
         for name, one in value.items():
-            if name == "objectId" and (context := str(one).split(".")[1:2]) and context[0].isdecimal():
-                yield int(context[0])
+            if name.lower().endswith("objectid"):
+                yield one
             else:
-                yield from owners(one)
+                yield from objects(one)
+
+
+def owner(object_id: Any) -> int | None:
+    """The context of an object; None where its id is spelled as the browser reads, but never writes it."""
+    found = OBJECT_ID.fullmatch(object_id) if isinstance(object_id, str) else None
+    return int(found["context"]) if found else None
 
 
 def as_of_number(reply: Message) -> Message:

@@ -21,6 +21,8 @@ CONTEXT_PARAMETERS = ("contextId", "executionContextId", "uniqueContextId")
 OUT_OF_SIGHT = ("left", "top", "windowState")
 """With these a window could be opened where no recording shows it."""
 METHOD = re.compile(r"[A-Za-z]+")
+OF_WINDOWS = re.compile(r"on[a-z]+|__proto__")
+"""Names that mean something to every window: a binding by the name of an event handler crashes its page."""
 LONGEST_LOGGED = 200
 TYPED = frozenset(
     (
@@ -226,7 +228,8 @@ def _inside(rules: RelayRules, files: Any) -> list[str]:
 
 
 def _binds(rules: RelayRules, _seat: Seat, params: dict[str, Any]) -> dict[str, Any]:
-    if params.get("name") in rules.taken | {rules.binding}:
+    name = params.get("name")
+    if name in rules.taken | {rules.binding} or OF_WINDOWS.fullmatch(str(name)):
         raise RefusalError("that name is taken")
     if "executionContextId" in params:
         raise RefusalError("name its world: executionContextName")
