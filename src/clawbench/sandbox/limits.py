@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Protocol
 
 from clawbench.sandbox import proctree
@@ -43,6 +44,7 @@ def watch_limits(
             group.add(launcher)
         except OSError:  # we may make groups here, but not move processes into them
             group.remove()
+            _forget(guardian, group.paths)
         else:
             return GroupWatch(group)
     return TreeWatch(limits, root, scratch)
@@ -50,7 +52,23 @@ def watch_limits(
 
 def _group(limits: Limits, guardian: Guardian | None) -> Cgroup | None:
     """Known to the guardian before it is there: we may be killed before there is anything in it."""
-    return Cgroup.open(limits, guardian.watch_cgroup) if guardian else Cgroup.open(limits)
+    announced: list[Path] = []
+
+    def announce(path: Path) -> None:
+        announced.append(path)
+        if guardian is not None:
+            guardian.watch_cgroup(path)
+
+    group = Cgroup.open(limits, announce)
+    if group is None:
+        _forget(guardian, announced)
+    return group
+
+
+def _forget(guardian: Guardian | None, paths: Iterable[Path]) -> None:
+    if guardian is not None:
+        for path in paths:
+            guardian.forget_cgroup(path)
 
 
 class GroupWatch:
