@@ -41,6 +41,11 @@ def test_url_and_method_alone() -> None:
         (r"^https://shop\.example:8443/order$", "https://me@shop.example.:8443/order"),
         (r"/order\?kind=final", "https://shop.example/%6F%72der?%6bind=final"),
         (r"//münchen\.example/straße", "https://xn--mnchen-3ya.example/stra%C3%9Fe"),
+        (r"^https://straße\.example/order$", "https://xn--strae-oqa.example/order"),
+        (r"//faß\.bücher\.example/", "https://xn--fa-hia.xn--bcher-kva.example/"),
+        (r"//βόλος\.example/", "https://xn--nxasmm1c.example/"),
+        ("//नी\u200c\\.example/", "https://xn--l2b2c624h.example/"),
+        (r"//xn--99999999\.bücher\.example/", "https://xn--99999999.xn--bcher-kva.example/"),
         (r"/stra%c3%9fe", "https://shop.example/stra%C3%9Fe"),
         (r"/stra%C3%9Fe", "https://shop.example/stra%c3%9fe"),
     ],
@@ -89,6 +94,17 @@ def test_the_placeholder_never_matches() -> None:
         ({"a": 1}, [{"a": 2}, {"a": 1}]),
         ({"1.a": 1}, [{"a": 2}, {"a": 1}]),
         ({"variables.id": 7}, {"variables": '{"id": 7}'}),
+        ({"a": 0.00001}, {"a": "0.00001"}),
+        ({"a": "0.00001"}, {"a": 1e-5}),
+        ({"a": 1e-7}, {"a": "1e-7"}),
+        ({"a": 1.5e-7}, {"a": "0.00000015"}),
+        ({"a": 1e16}, {"a": 10**16}),
+        ({"a": "10000000000000000"}, {"a": 1e16}),
+        ({"a": 123456789012345680000}, {"a": 1.2345678901234568e20}),
+        ({"a": 10**21}, {"a": 1e21}),
+        ({"a": 10**21}, {"a": "1e+21"}),
+        ({"a": 10**23}, {"a": "1e+23"}),
+        ({"a": 0}, {"a": -0.0}),
         ({}, None),
     ],
 )
@@ -116,7 +132,10 @@ def test_filters_that_hold(filters: dict[str, Any], value: Any) -> None:
         ({"a": 1, "b": 2}, [{"a": 1}, {"b": 2}]),
         ({"0.a": 1}, [{"a": 2}, {"a": 1}]),
         ({"a": 1}, {"a": "1.0"}),
+        ({"a": 2**53 + 1}, {"a": 2**53}),
+        ({"a": 10**400}, {"a": 1e308}),
         ({"a": 1}, "text with a=1"),
+        ({"query": "shoes"}, "shoes"),
         ({"a": 1}, None),
     ],
 )
@@ -176,6 +195,8 @@ def test_a_list_in_the_json_of_a_field_is_one_value(text: str, filters: dict[str
         {"query": "\ufeffmutation\ufeff PlaceOrder{x}"},
         {"query": 'query Me { say(text: "\\"") } mutation PlaceOrder { x }'},
         {"query": '"""a \\""" b""" mutation PlaceOrder { x }'},
+        {"query": "query Me($in: In = {a: [1]}) @x(y: {b: 1}) { me } mutation PlaceOrder { x }"},
+        {"query": "} mutation PlaceOrder { x }"},
         "mutation PlaceOrder { x }",
     ],
 )
@@ -193,6 +214,11 @@ def test_graphql_operations_are_found(body: Any) -> None:
         {"query": 'mutation Other { say(text: "\\"mutation PlaceOrder") }'},
         {"query": '"""a \\""" mutation PlaceOrder { x } """ mutation Other { x }'},
         {"query": "mutation PlaceOrders { x }"},
+        {"query": "{ search { mutation PlaceOrder } }"},
+        {"query": "query Me { subscription PlaceOrder }"},
+        {"query": "query Me($kind: mutation PlaceOrder: Int) { x }"},
+        {"query": 'query Me { say(text: "}") mutation PlaceOrder }'},
+        {"query": "query Me { # }\n mutation PlaceOrder }"},
         {"query": 5},
         "# mutation PlaceOrder\nmutation Other { x }",
     ],
@@ -313,6 +339,30 @@ def test_a_path_names_what_brackets_name_in_a_form(text: str) -> None:
     assert decision({"body": {"order[kind]": "final"}}, body=body) is Decision.MATCH
     assert decision({"body": {"order.kind": "draft"}}, body=body) is Decision.PASS
     assert decision({"params": {"order.kind": "final"}}, url=f"{URL}&{text}") is Decision.MATCH
+
+
+@pytest.mark.parametrize(
+    ("text", "filters"),
+    [
+        ("tags[]=a", {"tags": ["a"]}),
+        ("items[0]=a", {"items": ["a"]}),
+        ("items[0][qty]=2", {"items": [{"qty": 2}]}),
+        ("items[0][qty]=2", {"items.0.qty": 2}),
+        ("items[0][qty]=2", {"items": {"0": {"qty": 2}}}),
+        ("amount=0.00001", {"amount": 0.00001}),
+    ],
+)
+def test_forms_are_read_as_servers_read_them(text: str, filters: dict[str, Any]) -> None:
+    assert decision({"body": filters}, body=sent(text)) is Decision.MATCH
+    assert decision({"params": filters}, url=f"{URL}&{text}") is Decision.MATCH
+    assert decision({"body": {**filters, "more": 1}}, body=sent(text)) is Decision.PASS
+
+
+@pytest.mark.parametrize("levels", [151, 500, 5000])
+def test_json_nested_too_deep_is_undecidable(levels: int) -> None:
+    text = '{"other":1,"doc":' + "[" * levels + "]" * levels + "}"
+    assert decision({"body": {"kind": "final"}}, body=sent(text, "application/json")) is Decision.UNDECIDABLE
+    assert frame_decision({"body": {"kind": "final"}}, text) is Decision.UNDECIDABLE
 
 
 def frame_decision(schema: dict[str, Any], payload: str, *, opcode: int = 1) -> Decision:

@@ -6,13 +6,14 @@ import base64
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
-from clawbench.environments.browser.gate.forms import Form, multipart, own_boundary, plain, urlencoded
+from clawbench.environments.browser.gate.forms import Form, plain, urlencoded
 from clawbench.environments.browser.gate.json_text import load_json, load_loosely, looks_like_json
 from clawbench.environments.browser.gate.media_type import MediaType
+from clawbench.environments.browser.gate.multipart import multipart, own_boundary
 from clawbench.environments.browser.gate.packing import unpack
 
 FORM = "application/x-www-form-urlencoded"
@@ -49,7 +50,7 @@ class Body:
             yield Body(data, self.complete)
         if (form := self._as_form()) is not None:
             for values in form.readings():
-                yield Body(values, self.complete, True, understood=bool(values))
+                yield Body(values, self.complete, True, understood=bool(values) and form.understood)
 
     def _as_data(self) -> Iterator[Any]:
         if isinstance(self.value, dict | list) and not self.form:
@@ -98,8 +99,8 @@ def read_frame(opcode: int, payload: str) -> Body:
             return Body(complete=False)
     raw = unpack(raw, "") or raw
     message = raw[prefix.end() :] if (prefix := EVENT_PREFIX.match(raw)) else raw
-    value = _parse(message, MediaType(), complete=True).value
-    return Body(_text(raw, MediaType()) if isinstance(value, str) else value)
+    body = _parse(message, MediaType(), complete=True)
+    return Body(_text(raw, MediaType()) if isinstance(body.value, str) else body.value, body.complete)
 
 
 def query_params(url: str) -> dict[str, Any]:
@@ -154,22 +155,27 @@ def _parse(raw: bytes, sent_as: MediaType, complete: bool) -> Body:
     if form is None:
         understood = not raw.strip() or not (sent_as.is_json or sent_as.kind == MULTIPART)
         return Body(_text(raw, sent_as), complete, raw=raw, understood=understood)
-    return Body(form.shown(), complete, True, raw, form)
+    return Body(form.shown(), complete, True, raw, form, form.understood)
 
 
 def _in_parts(raw: bytes, declared: list[bytes], complete: bool) -> Form | None:
-    """A form in parts; None where there is no part."""
+    """A form in parts; None where there is none. Of several boundaries, the first or the last counts."""
     if raw.strip() in (b"", *(b"--" + boundary + b"--" for boundary in declared)):
         return Form(())
-    forms = (multipart(raw, boundary, complete) for boundary in _boundaries(raw, declared))
-    return next((form for form in forms if form.fields), None)
+    ends = dict.fromkeys((declared[0], declared[-1]))
+    found = [form for boundary in ends if (form := multipart(raw, boundary, complete)).fields]
+    if not found:
+        return _in_own_parts(raw, declared, complete)
+    first, *others = found
+    return replace(first, others=(*first.others, *(fields for form in others for fields in form.all)))
 
 
-def _boundaries(raw: bytes, declared: list[bytes]) -> Iterator[bytes]:
-    """Those that are declared, then that which the bytes have."""
-    yield from declared
-    if own := own_boundary(raw):
-        yield own
+def _in_own_parts(raw: bytes, declared: list[bytes], complete: bool) -> Form | None:
+    """By a boundary that is not declared; where a declared one is there as well, servers may go by that."""
+    own = own_boundary(raw)
+    form = multipart(raw, own, complete) if own else Form(())
+    in_doubt = any(b"--" + boundary in raw for boundary in (declared[0], declared[-1]))
+    return replace(form, understood=form.understood and not in_doubt) if form.fields else None
 
 
 def _json(raw: bytes, sent_as: MediaType) -> Any:

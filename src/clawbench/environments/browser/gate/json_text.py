@@ -9,6 +9,10 @@ from typing import Any
 
 JSON_START = re.compile(rb"[ \t\r\n\x00\xef\xbb\xbf\xff\xfe]*[\[{]")
 """Spaces, byte order marks, and the first half of letters of two bytes may stand before it."""
+DEEPEST = 150
+"""Levels: readers of what is recorded stop at 200, and the record adds some of its own."""
+ALL_BUT_MARKS = bytes(set(range(256)) - set(b'[]{}"'))
+AS_BRACKETS = bytes.maketrans(b"{}", b"[]")
 LONGEST_INTEGER = 4000
 """Digits; Python refuses to read longer ones as numbers."""
 
@@ -23,18 +27,35 @@ def load_json(text: bytes | str, *, first_counts: bool = False) -> Any:
 
     `first_counts`: of members with the same name, the first is taken instead of the last.
     """
-    return _load(FIRST_COUNTS if first_counts else STRICT, text, "surrogatepass")
+    text = _as_text(text, "surrogatepass")
+    value = (FIRST_COUNTS if first_counts else STRICT).decode(text)
+    if _is_too_deep(text):
+        raise RecursionError(f"JSON is nested deeper than {DEEPEST} levels")
+    return value
 
 
 def load_loosely(text: bytes | str) -> Any:
-    """As forgiving servers do: NaN is text, strings may have line ends, and broken letters are replaced."""
-    return _load(LOOSE, text, "replace")
+    """As forgiving servers do: NaN is text, strings may have line ends, and broken letters are replaced.
+
+    It may be nested as deep as Python can read: such values are held against filters, never recorded.
+    """
+    return LOOSE.decode(_as_text(text, "replace"))
 
 
-def _load(decoder: json.JSONDecoder, text: bytes | str, errors: str) -> Any:
+def _as_text(text: bytes | str, errors: str) -> str:
     if isinstance(text, bytes):
         text = text.decode(json.detect_encoding(text), errors)
-    return decoder.decode(text.removeprefix("\ufeff"))
+    return text.removeprefix("\ufeff")
+
+
+def _is_too_deep(text: str) -> bool:
+    """Of JSON that could be read; members count that others with the same name replaced."""
+    without_escapes = text.replace("\\\\", "").replace('\\"', "")
+    marks = without_escapes.encode("ascii", "replace").translate(AS_BRACKETS, ALL_BUT_MARKS)
+    level = b"".join(marks.replace(b'""', b"").split(b'"')[::2])
+    for _ in range(DEEPEST):
+        level = level.replace(b"[]", b"")
+    return bool(level)
 
 
 def _first_of_each(members: list[tuple[str, Any]]) -> dict[str, Any]:

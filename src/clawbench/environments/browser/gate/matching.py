@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from decimal import Decimal
 from enum import Enum
 from itertools import chain
 from typing import Any
@@ -13,9 +16,15 @@ from clawbench.environments.browser.gate.json_text import load_loosely
 from clawbench.environments.browser.gate.spellings import spellings
 from clawbench.tasks import EvalSchema
 
-OPERATION = re.compile(r"\b(?:query|mutation|subscription)[\s,\ufeff]+([_A-Za-z]\w*)")
+DEFINING = ("query", "mutation", "subscription")
+OPERATION = re.compile(rf"([\[({{])|[\])}}]|\b(?:{'|'.join(DEFINING)})[\s,\ufeff]+([_A-Za-z]\w*)")
+"""Brackets as well: what stands in some is a field or a value, whatever its name."""
 NO_OPERATION = re.compile(r'"""(?:[^"\\]+|\\"""|.)*?(?:"""|\Z)|"(?:[^"\\\r\n]+|\\.)*"?|#[^\r\n]*', re.DOTALL)
 """Comments and strings, also such as never end: else one would look for the end from each of their quotes."""
+EXPONENT = re.compile(r"e([+-])0+")
+PLAIN_IN_JAVASCRIPT = (1e-6, 1e21)
+"""JavaScript writes numbers of these sizes without an exponent."""
+LARGEST_EXACT = 2**53
 
 
 class Decision(Enum):
@@ -68,8 +77,8 @@ def _body_decision(filters: Mapping[str, Any], body: Body) -> Decision:
 
 
 def _reading_matches(filters: Mapping[str, Any], body: Body) -> bool:
-    if isinstance(body.value, str):
-        return _holds(filters, {"query": body.value})  # application/graphql: a query and nothing else
+    if isinstance(body.value, str):  # a GraphQL document and nothing else has a name all the same
+        return any(_holds(filters, {"operationName": name}) for name in _operation_names(body.value))
     if isinstance(body.value, list) and any(_holds(filters, element) for element in body.value):
         return True
     return _holds(filters, body.value, repeats=body.form)
@@ -83,12 +92,14 @@ def _holds(filters: Mapping[str, Any], data: Any, *, repeats: bool = False) -> b
 
 
 def _found(data: Any, path: str, repeats: bool) -> Iterator[Any]:
-    """Every value that `path` names: as a literal key first, then as a dotted path."""
+    """Every value that `path` names, as a literal key and as a dotted path."""
     if isinstance(data, Mapping):
         if path in data:
             yield data[path]
         if path == "operationName" and not data.get("operationName"):
-            yield from _operation_names(data.get("query"), repeats)
+            documents = data.get("query")
+            for document in documents if repeats and isinstance(documents, list) else (documents,):
+                yield from _operation_names(document)
     elif isinstance(data, list) and path.isdecimal() and int(path) < len(data):
         yield data[int(path)]
     for dot in (index for index, letter in enumerate(path) if letter == "."):
@@ -118,11 +129,17 @@ def _opened(value: Any) -> Any:
     return value
 
 
-def _operation_names(query: Any, repeats: bool) -> Iterator[str]:
+def _operation_names(document: Any) -> Iterator[str]:
     """The operations a GraphQL document defines, for requests that do not name one."""
-    for document in query if repeats and isinstance(query, list) else (query,):
-        if isinstance(document, str):
-            yield from OPERATION.findall(NO_OPERATION.sub(" ", document))
+    if not isinstance(document, str) or not any(word in document for word in DEFINING):
+        return
+    depth = 0
+    for found in OPERATION.finditer(NO_OPERATION.sub(" ", document)):
+        opening, name = found.groups()
+        if name is None:
+            depth = depth + 1 if opening else max(0, depth - 1)
+        elif depth == 0:
+            yield name
 
 
 def _equal(wanted: Any, value: Any, *, repeats: bool = False) -> bool:
@@ -146,9 +163,31 @@ def _equal(wanted: Any, value: Any, *, repeats: bool = False) -> bool:
 
 
 def _as_texts(value: Any) -> set[str]:
-    """As a form would send it: 1 equals "1", 1.0 also "1.0", true "true"."""
+    """As a page would send it: 1 equals "1", 1.0 also "1.0", 1e-5 "0.00001", true "true"."""
     if isinstance(value, bool):
         return {"true" if value else "false"}
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        return {str(int(value)), str(value)}
+    if isinstance(value, float) and math.isfinite(value):
+        return {str(value), _in_digits(value), _in_javascript(value)}
+    if isinstance(value, int) and abs(value) > LARGEST_EXACT:
+        return {str(value), *_large_in_javascript(value)}
     return {str(value)}
+
+
+def _in_digits(number: float) -> str:
+    """Without an exponent."""
+    return format(Decimal(repr(number)), "f").removesuffix(".0") if number else "0"
+
+
+def _in_javascript(number: float) -> str:
+    smallest, too_large = PLAIN_IN_JAVASCRIPT
+    if not number or smallest <= abs(number) < too_large:
+        return _in_digits(number)
+    return EXPONENT.sub(r"e\1", repr(number))
+
+
+def _large_in_javascript(number: int) -> Iterator[str]:
+    """Where it is this number that a page can have, and not only one next to it."""
+    with suppress(OverflowError):
+        nearest = float(number)
+        if str(number) in (str(int(nearest)), _in_digits(nearest)):
+            yield _in_javascript(nearest)

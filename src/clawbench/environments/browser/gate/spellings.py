@@ -12,6 +12,7 @@ ADDRESS = re.compile(
     r"(?P<scheme>[a-z]+://)(?:[^/?#]*@)?(?P<host>[^/?#@]*?)\.?(?P<rest>(?::\d*)?(?:[/?#].*)?)"
 )
 FOREIGN = "xn--"
+LONGEST_LABEL = 63
 
 
 def spellings(url: str) -> Iterator[str]:
@@ -50,10 +51,17 @@ def _as_people_write(url: str) -> str:
 
 
 def _in_own_letters(host: str) -> str:
+    """Each label by itself, by today's rules for names: Python's own codec goes by those of 2003."""
+    return ".".join(_label_in_own_letters(label) for label in host.split("."))
+
+
+def _label_in_own_letters(label: str) -> str:
+    if not label.startswith(FOREIGN) or len(label) > LONGEST_LABEL:
+        return label
     try:
-        return host.encode("ascii").decode("idna")
-    except UnicodeError:
-        return host
+        return label.removeprefix(FOREIGN).encode("ascii").decode("punycode")
+    except ValueError:
+        return label
 
 
 def _decoded(escapes: re.Match[str]) -> str:
