@@ -21,7 +21,7 @@ from clawbench.environments.browser.online import Online
 from clawbench.environments.browser.protocol import SessionConfig
 from clawbench.environments.browser.recorder import BINDING, WORLD, Recorder, names_in_use
 from clawbench.environments.browser.recorder.lines import RecordFile
-from clawbench.environments.browser.relay import Relay, RelayRules
+from clawbench.environments.browser.relay import LEAVING, Relay, RelayRules
 from clawbench.environments.browser.screen import Screen
 from clawbench.environments.browser.screenshare import ScreenShare
 from clawbench.environments.browser.video import Video
@@ -249,13 +249,19 @@ async def open_relay(
     log_file = RecordFile(
         RunDirectory(config.run_dir).relay_log, lambda problem: watch.failed(cannot_be_kept(problem))
     )
+
+    def before_command(method: str, target: str | None) -> None:
+        interceptor.breadth.commanded(method)
+        if method in LEAVING:
+            recorder.before_leaving(target)
+
     relay = Relay(
         cdp,
         rules,
         log_file,
         recorder.contexts,
         on_command=watch.commanded,
-        before_command=interceptor.breadth.commanded,
+        before_command=before_command,
     )
     stack.push_async_callback(ended_in_time, "relay", relay.close)
     await relay.serve(config.relay_socket)

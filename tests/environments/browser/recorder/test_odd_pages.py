@@ -82,3 +82,26 @@ async def test_keys_on_a_page_that_is_busy_for_a_moment_are_not_masked(stage_at:
         await stage.until(lambda: stage.actions("keyup"))
         keys = [action["key"] for action in stage.actions("keydown", "keyup")]
     assert keys == ["w", "w"]
+
+
+async def test_a_blank_document_that_a_script_fills_is_announced_once_somebody_acts_in_it(
+    stage_at: Any,
+) -> None:
+    async with stage_at() as stage:
+        stage.site.pages["/"] = "<iframe></iframe><iframe></iframe>"
+        await stage.open("/")
+        fill = "frames[0].document.body.innerHTML = '<button style=\"width: 250px; height: 90px\">B</button>'"
+        await stage.evaluate(f"frames[0].document.title = 'Filled'; {fill}")
+        await stage.shown()
+        await stage.click_at(60, 60)
+        await stage.click_at(60, 60)
+        await stage.until(lambda: len(stage.actions("click")) == 2)
+        await stage.recorder.close()
+        actions = stage.actions()
+    assert [(a["type"], a["url"]) for a in actions[1:]] == [
+        ("pageLoad", "about:blank"),
+        ("click", "about:blank"),
+        ("click", "about:blank"),
+    ]
+    assert actions[1]["title"] == "Filled"
+    assert actions[1]["frame"] == actions[2]["frame"]

@@ -89,6 +89,85 @@ async def test_what_the_page_hides_by_style_or_shows_in_another_field_is_masked(
     assert "zqj" not in stage.run.actions.read_text()
 
 
+SHOWN_ELSEWHERE = """<input id=old type=password><button id=eye onclick="
+  const text = document.createElement('input');
+  [text.id, text.value] = ['shown', old.value];
+  old.replaceWith(text)">show</button><input id=new type=password>"""
+
+
+async def show_elsewhere(stage: Any) -> None:
+    await stage.click("#eye")
+    await stage.click("#shown")
+
+
+async def test_a_password_shown_in_another_field_is_masked_after_a_second_one_was_typed(
+    stage_at: Any,
+) -> None:
+    async with stage_at() as stage:
+        stage.site.pages["/"] = SHOWN_ELSEWHERE
+        await stage.open("/")
+        await stage.click("#old")
+        await stage.type("zqjx")
+        await stage.click("#new")
+        await stage.type("another")
+        await show_elsewhere(stage)
+        await stage.type("w")
+        await stage.until(lambda: "shown" in {a["target"]["id"] for a in stage.actions("keyup")})
+        typed = stage.actions("keydown", "keyup", "input", "change")
+    assert {a.get("key", a.get("value")) for a in typed} == {MASK}
+
+
+@pytest.mark.parametrize("prefilled", [False, True], ids=["typed", "prefilled"])
+async def test_a_password_shown_in_another_field_is_masked_however_that_is_filled(
+    stage_at: Any, prefilled: bool
+) -> None:
+    async with stage_at() as stage:
+        value = "value=zqjx " if prefilled else ""
+        stage.site.pages["/"] = SHOWN_ELSEWHERE.replace("id=old ", f"id=old {value}")
+        await stage.open("/")
+        if not prefilled:
+            await stage.click("#old")
+            await stage.send("Input.insertText", {"text": "zqjx"})
+        await show_elsewhere(stage)
+        await stage.send("Input.insertText", {"text": "7"})
+        await stage.click("#new")
+        await stage.until(lambda: "shown" in {a["target"]["id"] for a in stage.actions("change")})
+        values = [a["value"] for a in stage.actions("input", "change")]
+    assert set(values) == {MASK}
+
+
+async def test_what_a_password_begins_with_is_no_secret_elsewhere(stage_at: Any) -> None:
+    async with stage_at() as stage:
+        stage.site.pages["/"] = "<input id=password type=password><input id=name>"
+        await stage.open("/")
+        await stage.click("#password")
+        await stage.type("alexgreen")
+        await stage.click("#name")
+        await stage.type("alexg")
+        await stage.until(lambda: len(stage.actions("keyup")) == 14)
+        names = [a["value"] for a in stage.actions("input") if a["target"]["id"] == "name"]
+    assert names == ["a", "al", "ale", "alex", "alexg"]
+
+
+NESTED = """<div id=outer><template shadowrootmode=open><div id=inner><template shadowrootmode=open>
+<input id=secret type=password value=zqjx></template></div></template></div>
+<button id=eye onclick="field.type = 'text'">show</button>
+<script>field = outer.shadowRoot.querySelector('#inner').shadowRoot.querySelector('#secret')</script>"""
+
+
+async def test_a_prefilled_password_that_is_shown_in_roots_in_roots_is_masked(stage_at: Any) -> None:
+    async with stage_at() as stage:
+        stage.site.pages["/"] = NESTED
+        await stage.open("/")
+        await stage.shown()
+        await stage.click("#eye")
+        await stage.click_at(*await stage.centre("field"))
+        await stage.type("w")
+        await stage.until(lambda: stage.actions("keyup"))
+        typed = stage.actions("keydown", "keyup", "input")
+    assert {a.get("key", a.get("value")) for a in typed} == {MASK}
+
+
 FIELDS = "<input type=password id=secret><input type=checkbox id=box>"
 BY_KEYBOARD = {
     "hosts with children": f"<section><template shadowrootmode=closed>{FIELDS}</template>light</section>",

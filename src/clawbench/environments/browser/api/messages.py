@@ -14,6 +14,8 @@ from clawbench.results import ActionType
 LONGEST_URL = 64 * 1024
 LONGEST_NAME = 10_000
 """Characters of an id, a class list or an xpath."""
+LARGEST_NUMBER = 10**9
+"""Of coordinates, in pixels; far beyond any page."""
 MOST_NAMES = 1000
 """Screenshots that one picture may stand for."""
 
@@ -37,6 +39,13 @@ def _base64(text: str) -> str:
     return text
 
 
+def _number(value: Any) -> Any:
+    # A union of strict types would name each of them in its refusal, and not the field alone.
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError("is not a number")
+    return value
+
+
 def _picture(value: Any) -> Any:
     return value.removeprefix("data:image/png;base64,") if isinstance(value, str) else value
 
@@ -46,8 +55,8 @@ Text = Annotated[str, _cut(TEXT_LENGTH)]
 Value = Annotated[str, _cut(VALUE_LENGTH)]
 Name = Annotated[str, Field(max_length=LONGEST_NAME)]
 Url = Annotated[str, Field(max_length=LONGEST_URL)]
-Milliseconds = Annotated[float, Field(ge=0, le=1e14)]
-Number = int | float
+Milliseconds = Annotated[float, Field(ge=0, le=1e14, strict=True)]
+Number = Annotated[int | float, BeforeValidator(_number), Field(ge=-LARGEST_NUMBER, le=LARGEST_NUMBER)]
 
 
 class Message(BaseModel):

@@ -14,7 +14,7 @@ class _Document:
     """What a target shows until it shows something else."""
 
     names: dict[int, str] = field(default_factory=dict)
-    recorders: set[int] = field(default_factory=set)
+    recorders: dict[int, str] = field(default_factory=dict)
     awaited: dict[int, list[Callable[[], None]]] = field(default_factory=dict)
 
 
@@ -33,6 +33,11 @@ class Contexts:
         document = self._documents.get(target or "")
         return document is not None and number in document.recorders
 
+    def recorders(self, target: str | None) -> Mapping[int, str]:
+        """Number -> unique name of the recorder's own."""
+        document = self._documents.get(target or "")
+        return document.recorders if document else NONE
+
     def when_known(self, target: str, number: int, then: Callable[[], None]) -> None:
         """Call back once the context is known, or its document gone."""
         document = self._documents.setdefault(target, _Document())
@@ -48,15 +53,15 @@ class Contexts:
         for then in document.awaited.pop(number, ()):
             then()
 
-    def created_for_recorder(self, target: str, number: int) -> None:
+    def created_for_recorder(self, target: str, number: int, name: str) -> None:
         document = self._documents.setdefault(target, _Document())
-        document.recorders.add(number)
+        document.recorders[number] = name
         document.names.pop(number, None)
 
     def destroyed(self, target: str, number: int) -> None:
         if document := self._documents.get(target):
             document.names.pop(number, None)
-            document.recorders.discard(number)
+            document.recorders.pop(number, None)
 
     def cleared(self, target: str) -> None:
         """The target shows another document, or none any more."""

@@ -111,23 +111,37 @@
 
   const oncePassword = new WeakSet();
   const secretCodes = new Set();
-  let lastSecret = "";
+  const heldBy = new WeakMap(); // secret field -> what it held last: {value}
+  const known = new Set(); // these of the latest fields, the latest last
 
   // Asking for a style may cost the page a layout: only of what can be typed into.
   const isHidden = (element) =>
     Element.prototype.closest.call(element, "input, textarea, [contenteditable]") !== null &&
     /disc|circle|square/.test(getComputedStyle(element).webkitTextSecurity);
 
+  const isPassword = (element) => isNamed(element, "input") && element.type === "password";
+
+  // Only the last value of each field: an earlier one may be the beginning of somebody's name.
+  const remember = (element) => {
+    const held = heldBy.get(element) ?? {};
+    held.value = element.value;
+    heldBy.set(element, held);
+    known.delete(held);
+    known.add(held);
+    if (known.size > limits.secretFields) known.delete(known.values().next().value);
+  };
+
+  const isKnown = (value) => value.length >= limits.secret && [...known].some((held) => held.value === value);
+
   const isSecret = (element) => {
     if (!isNamed(element, "input")) return isHidden(element);
     // To show a password, some pages put another field with its value in the place of the first.
-    const another = element.value.length >= limits.secret && element.value === lastSecret;
-    if (element.type === "password" || another) oncePassword.add(element);
+    if (isPassword(element) || isKnown(element.value)) oncePassword.add(element);
     const secret =
       oncePassword.has(element) ||
       /(^|\s)\S*-password(\s|$)/i.test(attribute(element, "autocomplete")) ||
       isHidden(element);
-    if (secret && element.value) lastSecret = element.value;
+    if (secret && element.value) remember(element);
     return secret;
   };
 
@@ -142,6 +156,6 @@
     ...{ rootOf, firstChildOf, localNameOf, shadowRootOf, documentElementOf, elementsOf, focusedIn },
     ...{ scrollLeftOf, scrollTopOf, titleOf, readyStateOf, isConnected, isEditable, attribute, cut },
     ...{ isElement, isDocument, isShadowRoot, ownerOf },
-    ...{ describe, valueOf, checkedOf, isSecret, isSecretKey, oncePassword, isPrerendering },
+    ...{ describe, valueOf, checkedOf, isPassword, isSecret, isSecretKey, oncePassword, isPrerendering },
   };
 }

@@ -9,8 +9,8 @@
 
   const { rootOf, firstChildOf, localNameOf, shadowRootOf, documentElementOf, elementsOf, focusedIn } = elements;
   const { scrollLeftOf, scrollTopOf, titleOf, readyStateOf, isConnected, isEditable, attribute, cut } = elements;
-  const { isElement, isDocument, isShadowRoot, ownerOf } = elements;
-  const { describe, valueOf, checkedOf, isSecret, isSecretKey, oncePassword, isPrerendering } = elements;
+  const { isElement, isDocument, isShadowRoot, ownerOf, isPrerendering } = elements;
+  const { describe, valueOf, checkedOf, isPassword, isSecret, isSecretKey, oncePassword } = elements;
 
   // ---- Shadow roots ----------------------------------------------------------------------------------------
 
@@ -102,7 +102,7 @@
   const after = (ms, run) => AbortSignal.timeout(ms).addEventListener("abort", () => run(), { once: true });
 
   const send = (event, element, details) => {
-    announce();
+    announce(true);
     report(
       JSON.stringify({
         type: event.type,
@@ -118,9 +118,13 @@
     );
   };
 
-  const announce = () => {
+  // Every frame and popup begins with such a document; it is a page once somebody acts in it.
+  const isBlank = () => location.href === "about:blank";
+
+  const announce = (acted) => {
     const element = documentElementOf(document);
-    if (announced || !element || location.href === "about:blank" || isPrerendering(document)) return;
+    if (announced || !armed || !element || isPrerendering(document)) return;
+    if (isBlank() && !acted) return;
     announced = true;
     send({ type: "pageLoad", isTrusted: true }, element, { title: cut(titleOf(document), limits.value) });
   };
@@ -156,21 +160,21 @@
     send(event, shown, details[event.type](event, element));
   };
 
-  const scrolls = new Map(); // what scrolls -> whether it moved since its last line
+  const scrolls = new Map(); // what scrolls -> where it went since its last line
 
   const recordScroll = (event) => {
     const node = event.composedPath()[0];
     if (node !== document && ownerOf(node) !== document) return;
     if (scrolls.has(node)) {
-      scrolls.set(node, event);
+      scrolls.set(node, [event, node, positionOf(node)]); // a frame on its way out has no position any more
       return;
     }
-    sendScroll(event, node);
+    sendScroll(event, node, positionOf(node));
     const again = () => {
       const last = scrolls.get(node);
       scrolls.delete(node);
       if (!last) return;
-      sendScroll(last, node);
+      sendScroll(...last);
       scrolls.set(node, null);
       after(limits.scrollMs, again);
     };
@@ -178,18 +182,23 @@
     after(limits.scrollMs, again);
   };
 
-  const sendScroll = (event, node) => {
-    if (isElement(node)) {
-      send(event, node, { scrollX: scrollLeftOf(node), scrollY: scrollTopOf(node) });
-    } else if (documentElementOf(document)) {
-      send(event, documentElementOf(document), {});
-    }
+  const positionOf = (node) =>
+    isElement(node)
+      ? { scrollX: scrollLeftOf(node), scrollY: scrollTopOf(node) }
+      : { scrollX: window.scrollX, scrollY: window.scrollY };
+
+  const sendScroll = (event, node, position) => {
+    const element = isElement(node) ? node : documentElementOf(document);
+    if (element) send(event, element, position);
   };
 
+  // The document may live on: whoever is asked whether to leave it can stay.
   const flush = () => {
     announce();
-    for (const [node, event] of scrolls) if (event) sendScroll(event, node);
-    scrolls.clear();
+    for (const [node, last] of scrolls) {
+      if (last) sendScroll(...last);
+      scrolls.set(node, null);
+    }
   };
 
   const contact = (event) => {
@@ -199,6 +208,8 @@
     if (event.type === "pointerdown") {
       pressed = { target: element, clientX: event.clientX, clientY: event.clientY };
     }
+    // By the time a field is filled, what it held before is gone.
+    if (event.type === "pointerdown" || event.type === "focusin") isSecret(elementOf(event));
     if (event.type === "pointerover" ? isLikelyHost(element) : canBeHost(element)) probe(element);
   };
 
@@ -214,7 +225,10 @@
     ...Object.fromEntries(Object.keys(details).map((type) => [type, record])),
     scroll: recordScroll,
     // Scripts may have made hosts of elements that were examined when they were parsed.
-    DOMContentLoaded: () => examineAll(),
+    DOMContentLoaded: () => {
+      examineAll();
+      after(limits.loadMs, announce); // one slow picture keeps a page from being loaded, not from being used
+    },
     load: () => {
       examineAll();
       after(0, announce);
@@ -224,11 +238,15 @@
       if (event.persisted) announce();
     },
     prerenderingchange: () => announce(),
-    pagehide: flush,
+    pagehide: flush, // frames that a script removes hear nothing else
+    wheel: contact,
     pointerover: contact,
     pointerdown: contact,
     focusin: contact,
   });
+  // What is told at `pagehide` gets lost with the document: it is told before its own scripts leave it, and before the
+  // agent does (see the relay). Who listens to `beforeunload` keeps everybody on a page that hangs.
+  const onNavigation = trusting({ navigate: (event) => event.destination.sameDocument || flush() });
   const inRoot = trusting({ change: recordInside, submit: recordInside, scroll: recordScroll });
   const options = { capture: true, passive: true };
 
@@ -272,13 +290,14 @@
       if (!node || !isConnected(node)) continue;
       for (const element of elementsOf(node)) {
         if (shadowRootOf(element)) watch(shadowRootOf(element));
+        else if (isPassword(element)) isSecret(element);
         else if (isLikelyHost(element)) probe(element);
       }
     }
   };
 
   const examineAll = () => {
-    added = [documentElementOf(document)];
+    added.push(documentElementOf(document));
     examineAdded();
   };
 
@@ -299,9 +318,11 @@
       armed = false;
       observer.disconnect();
       deafen(window, onWindow);
+      deafen(navigation, onNavigation);
       for (const root of watched) deafen(root, inRoot);
       scrolls.clear();
     },
+    flush,
     held: (id) => held.get(id)?.element,
     release(id) {
       release(id);
@@ -334,6 +355,7 @@
 
   globalThis[stateName] = recorder;
   listen(window, onWindow);
+  listen(navigation, onNavigation);
   observer.observe(document, observed);
   if (documentElementOf(document)) examine([documentElementOf(document)]);
   if (readyStateOf(document) === "complete") announce();

@@ -6,7 +6,7 @@ import asyncio
 import json
 import logging
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from importlib import resources
 from typing import Any
 
@@ -43,12 +43,15 @@ OUTSIDE = "outside"
 LIMITS = {
     **{"text": TEXT_LENGTH, "value": VALUE_LENGTH, "name": NAME_LENGTH, "address": ADDRESS_LENGTH},
     "secret": 4,  # letters from which on a value is known again in another field
+    "secretFields": 100,  # whose values are known again
+    "loadMs": 500,  # after which a parsed document is told of, loaded or not
     **{"scrollMs": 100, "examineMs": 30, "probeAgainMs": 1000},
 }
 LARGEST_POST_IN_EVENTS = 64 * 1024
 """Larger bodies come once only, with the paused request."""
 UNUSED = ("Network.dataReceived", "Network.requestWillBeSentExtraInfo", "Network.responseReceivedExtraInfo")
 """What the Network domain tells besides: half of all events."""
+FLUSH = f"{STATE}.flush()"
 HEAR_OUT_WITHIN_S = 0.5
 HOLD_AT_MOST_S = 1.0
 """A line waits no longer than this for what is inside a closed shadow root."""
@@ -129,6 +132,12 @@ class Recorder:
         """Tell the recorder that the request it was told of last will not leave."""
         self._requests.blocked()
 
+    def before_leaving(self, target: str | None) -> None:
+        """What its documents have still to tell is lost with them, and can be asked for only now."""
+        for session in self._targets.sessions:
+            for question in self._questions(session) if self._targets.recorded_by(session) == target else ():
+                self._cdp.notify("Runtime.evaluate", question, session)
+
     def add_action(self, seen: dict[str, Any]) -> str:
         """An action that an outside tool saw, in its place in the order; returns its screenshot's name."""
         pending = self._actions.put(seen, seen.get("frame"), self._screenshots.take, source=OUTSIDE)
@@ -171,13 +180,21 @@ class Recorder:
         self._requests.failures_count = False
 
     async def _hear_out(self) -> None:
-        """Network events may come after their requests; answers come after all events before them."""
-        sessions = self._targets.sessions
-        asked = [self._cdp.call("Runtime.evaluate", {"expression": "0"}, session) for session in sessions]
+        """Answers come after all before them: what documents still have to tell, late network events."""
+        asked = [
+            self._cdp.call("Runtime.evaluate", question, session)
+            for session in self._targets.sessions
+            for question in ({"expression": "0"}, *self._questions(session))
+        ]
         if asked:
             await asyncio.wait(asked, timeout=HEAR_OUT_WITHIN_S)
         for answer in asked:
             answer.cancel() if not answer.done() else answer.exception()
+
+    def _questions(self, session: str) -> Iterator[dict[str, Any]]:
+        """Letting each document of a session tell what it has still to tell."""
+        for name in self.contexts.recorders(self._targets.recorded_by(session)).values():
+            yield {"expression": FLUSH, "uniqueContextId": name}
 
     def _add_outcomes(self, outcomes: Mapping[int, Outcome]) -> None:
         """Say in each line of requests.jsonl what became of it; where that fails, they stay as they are."""
@@ -205,7 +222,7 @@ class Recorder:
         if context["name"] == WORLD:
             self._frames[session, context["id"]] = context.get("auxData", {}).get("frameId")
             if target is not None:
-                self.contexts.created_for_recorder(target, context["id"])
+                self.contexts.created_for_recorder(target, context["id"], context["uniqueId"])
         elif target is not None:
             self.contexts.created(target, context["id"], context["uniqueId"])
 

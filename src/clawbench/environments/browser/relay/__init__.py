@@ -1,6 +1,6 @@
 """What the agent gets of the browser: CDP with a guard in front of it."""
 
-from clawbench.environments.browser.relay.policy import RelayRules
+from clawbench.environments.browser.relay.policy import LEAVING, RelayRules
 from clawbench.environments.browser.relay.server import Relay
 
-__all__ = ["Relay", "RelayRules"]
+__all__ = ["LEAVING", "Relay", "RelayRules"]

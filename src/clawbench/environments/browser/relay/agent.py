@@ -75,9 +75,9 @@ class Agent:
         surroundings: Surroundings,
         wire: Wire,
         log: Log,
-        before: Callable[[str], None],
+        before: Callable[[str, str | None], None],
     ) -> None:
-        """`before` hears what is about to be done."""
+        """`before` hears what is about to be done, and to which target."""
         self._cdp, self._rules, self._surroundings = cdp, rules, surroundings
         self._wire, self._log, self._before = wire, log, before
         self._anchor = self._base = ""
@@ -182,8 +182,9 @@ class Agent:
             if resolves:
                 self._go_on(owned)
 
-        self._before(method)
-        self._surroundings.closes(closed_by(method, allowed, owned.target))
+        closed = closed_by(method, allowed, owned.target)
+        self._before(method, closed or owned.target)
+        self._surroundings.closes(closed)
         self._cdp.send_raw(method, by_name(method, allowed, names), session, answer)
         # Written down while the browser is at it: an agent's next step waits for its answer, not for us.
         self._log(owned.kind, owned.target, method, params, "allowed")

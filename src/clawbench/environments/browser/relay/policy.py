@@ -17,6 +17,10 @@ NEW_TAB = frozenset(
 BLANK = "about:blank"
 HIDDEN_TYPES = ("browser", "browser_ui", "webview", "other", "auction_worklet", "assistive_technology")
 HIDDEN_SCHEMES = frozenset(("chrome", "devtools", "chrome-extension", "chrome-untrusted", "chrome-search"))
+LEAVING = frozenset(
+    ("Page.navigate", "Page.reload", "Page.navigateToHistoryEntry", "Page.close", "Target.closeTarget")
+)
+"""Commands after which documents are gone."""
 CONTEXT_PARAMETERS = ("contextId", "executionContextId", "uniqueContextId")
 OUT_OF_SIGHT = ("left", "top", "windowState")
 """With these a window could be opened where no recording shows it."""

@@ -46,9 +46,12 @@ class Relay:
         log: RecordFile,
         contexts: Contexts,
         on_command: Callable[[int], None] = lambda _: None,
-        before_command: Callable[[str], None] = lambda _: None,
+        before_command: Callable[[str, str | None], None] = lambda _method, _target: None,
     ) -> None:
-        """`on_command` hears how many commands there have been, `before_command` what is about to be done."""
+        """`on_command` hears how many commands there have been.
+
+        `before_command` hears what is about to be done, and to which target.
+        """
         self.commands = 0
         self.refused = 0
         self.targets: dict[str, dict[str, Any]] = {}
@@ -241,8 +244,9 @@ class Relay:
         except RefusalError as refusal:
             self._note("http", None, method, params, f"refused: {refusal}")
             raise
-        self._before_command(method)
-        self.closes(closed_by(method, allowed, None))
+        closed = closed_by(method, allowed, None)
+        self._before_command(method, closed)
+        self.closes(closed)
         self._note("http", None, method, params, "allowed")
         return await self._cdp.send(method, allowed)
 
