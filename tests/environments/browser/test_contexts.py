@@ -50,6 +50,21 @@ async def test_no_object_of_the_recorders_world_is_anybodys(open_session: Any, r
             assert any("there is no such object" in answer for answer in answers), one
 
 
+async def test_data_of_a_page_may_have_ids_of_objects(open_session: Any) -> None:
+    async with open_session({}) as opened:
+        page = await opened.page_client()
+        await page("Runtime.enable")
+        await page.go("http://shop.example/")
+        mine = (await page("Runtime.evaluate", expression="document"))["result"]["objectId"]
+        answer = await page(
+            "Runtime.callFunctionOn",
+            objectId=mine,
+            functionDeclaration="(item) => item.objectId",
+            arguments=[{"value": {"objectId": "SKU-1"}}],
+        )
+        assert answer["result"]["value"] == "SKU-1"
+
+
 def named_in_many_ways(mine: str, guessed: str) -> list[tuple[str, dict[str, Any]]]:
     call = {"functionDeclaration": "() => 1"}
     return [

@@ -17,6 +17,8 @@ NUMBERS = {"Runtime.evaluate": "contextId", "Runtime.callFunctionOn": "execution
 NAME, UNKNOWN_NAME = "uniqueContextId", "uniqueContextId not found"
 OBJECT_ID = re.compile(r"-?\d+\.(?P<context>\d+)\.\d+", re.ASCII)
 """Process, context and number."""
+DATA = "value"
+"""Of an argument: whatever a page calls its own things, nothing in it is taken for an object."""
 GONE = {"code": -32000, "message": "Cannot find context with specified id"}
 """What the browser says of a number; clients conclude that the page has left."""
 
@@ -39,7 +41,7 @@ def objects(value: Any) -> Iterator[Any]:
         for name, one in value.items():
             if name.lower().endswith("objectid"):
                 yield one
-            else:
+            elif name != DATA:
                 yield from objects(one)
 
 
