@@ -64,7 +64,7 @@ async def started(sandbox: Any, out: Path, mark: str, *more: str) -> Any:
 @pytest.fixture(params=["cgroup", "no cgroup"])
 def maybe_cgroup(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "no cgroup":
-        monkeypatch.setattr(Cgroup, "open", lambda limits: None)
+        monkeypatch.setattr(Cgroup, "open", lambda *_: None)
 
 
 @pytest.mark.usefixtures("maybe_cgroup")
