@@ -40,6 +40,8 @@ class Cdp:
     def __init__(self, socket: ClientConnection, on_event: EventHandler) -> None:
         self._socket, self._on_event = socket, on_event
         self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self._acting: dict[int, str | None] = {}
+        """Clicks and keys under way, and the session of each: what they do can close their own page."""
         self._last_id = 0
         self._reader = asyncio.create_task(self._read())
 
@@ -73,6 +75,8 @@ class Cdp:
         if session is not None:
             message["sessionId"] = session
         future = self._waiting[self._last_id] = asyncio.get_running_loop().create_future()
+        if method.startswith("Input."):
+            self._acting[self._last_id] = session
         try:
             await self._socket.send(json.dumps(message))
         except ConnectionClosed:
@@ -102,7 +106,10 @@ class Cdp:
 
     def _receive(self, message: dict[str, Any]) -> None:
         future = self._waiting.pop(message.get("id", -1), None)
+        self._acting.pop(message.get("id", -1), None)
         if future is None:
+            if message.get("method") == "Target.detachedFromTarget":
+                self._closed(message["params"]["sessionId"])
             if "method" in message:
                 self._on_event(message["method"], message.get("params", {}), message.get("sessionId"))
         elif future.done():
@@ -111,6 +118,11 @@ class Cdp:
             future.set_exception(CdpError(f"the browser refused: {message['error'].get('message')}"))
         else:
             future.set_result(message.get("result", {}))
+
+    def _closed(self, session: str) -> None:
+        """A page that is gone answers no more: it has been clicked."""
+        for number in [number for number, of in self._acting.items() if of == session]:
+            self._receive({"id": number})
 
 
 def _websocket_url(address: str) -> str:
