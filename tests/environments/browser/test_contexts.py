@@ -40,7 +40,7 @@ async def test_no_object_of_the_recorders_world_is_anybodys(open_session: Any, r
         assert int(context) in numbers
         said: dict[str, list[str]] = {}
         for number in set(range(1, max(numbers))) - numbers:
-            for spelling in ("{}.{}.1", "{}.+{}.1", "{}. {}.1", "{}.0{}.1"):
+            for spelling in ("{}.{}.1", "{}.+{}.1", "{}. {}.1", "{}.0{}.1", "{}." + "0" * 5000 + "{}.1"):
                 guessed = spelling.format(process, number)
                 for method, call in named_in_many_ways(mine, guessed):
                     with pytest.raises(refused) as answer:

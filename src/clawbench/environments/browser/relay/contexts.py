@@ -15,7 +15,7 @@ from clawbench.environments.browser.cdp import Message
 NUMBERS = {"Runtime.evaluate": "contextId", "Runtime.callFunctionOn": "executionContextId"}
 """Commands that run code in a context, and how they take its number."""
 NAME, UNKNOWN_NAME = "uniqueContextId", "uniqueContextId not found"
-OBJECT_ID = re.compile(r"-?\d+\.(?P<context>\d+)\.\d+", re.ASCII)
+OBJECT_ID = re.compile(r"-?\d{1,20}\.(?P<context>\d{1,20})\.\d{1,20}", re.ASCII)
 """Process, context and number."""
 DATA = "value"
 """Of an argument: whatever a page calls its own things, nothing in it is taken for an object."""
